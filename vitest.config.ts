@@ -4,7 +4,7 @@ import { assignTestFiles, onlyNodeParts } from './test/support/projects.ts';
 import { MixedOrder } from './test/support/mixed-order.ts';
 
 /**
- * Run only on request, because these files write docs/images and the histories that test/workflows/replay.test.ts
+ * These files run only on request, because they write docs/images and the histories that test/workflows/replay.test.ts
  * reads.
  */
 const recording = [
@@ -36,9 +36,9 @@ export default defineConfig({
     // module once and caches it below node_modules.
     experimental: runsTypeScript ? { viteModuleRunner: false } : { fsModuleCache: true },
     sequence: { sequencer: MixedOrder },
-    // These limits exist only so that a hung test fails. They are far above the longest legitimate waits on a busy
-    // machine. If the server loses an activity on its way to a worker, that wait alone takes 80 s (heartbeat timeout
-    // and retry).
+    // These limits exist only to make a hung test fail. They are far above the longest legitimate waits on a busy
+    // machine. If the server loses an activity before a worker receives it, the heartbeat timeout and the retry alone
+    // take 80 s.
     testTimeout: 480_000,
     hookTimeout: 480_000,
     expect: { poll: { timeout: 180_000 } },

@@ -21,7 +21,7 @@ import { agreedCharge } from './settlement.ts';
 import { knownOf, viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
-/** The action table must allow this event for the action. */
+/** What an action would do. Its event must be one that the action table allows for the action. */
 interface Proposal<Name extends RunningActionName = RunningActionName> extends Said {
   readonly event: EventOf<ActionEvent<Name>>;
   readonly note?: string;
@@ -49,7 +49,8 @@ export function createActOnTask(deps: Deps) {
     const request = asked.isCancelRequest === true ? await named(asked, deps) : asked;
     const { task, id, at, action, input } = request;
     const by = request.isCallers === true ? undefined : deps.actorOf({ ...request, by: input.by });
-    // The API already writes its own actions to the audit log, and callers' cancellations do not belong there.
+    // No audit entry is needed: the API already logs its own actions, and neither callers' cancellations nor dry runs
+    // are audited.
     if (by === undefined || by === input.by || input.dry_run === true) return act(request, by);
     const { reason, by: _by, ...fields } = input;
     const sent = { by, via: 'temporal', action, target: task, task, reason, input: fields } as const;

@@ -2,8 +2,8 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { defined } from '../src/base/defined.ts';
 
 /**
- * Returns how long the activity has existed, in milliseconds by the server's clock. The current attempt's time in the
- * queue is not included, so the real age may be higher.
+ * Returns the activity's age in milliseconds, by the server's clock. The time that the current attempt spent in the
+ * queue is not counted, so the real age may be higher.
  */
 export function elapsedBefore(): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
@@ -11,7 +11,7 @@ export function elapsedBefore(): number {
 }
 
 /**
- * Call this at the start of an attempt. The returned function reports the activity's age in milliseconds; it uses a
+ * Call this at the start of an attempt. The returned function reports the activity's age in milliseconds. It uses a
  * monotonic clock, so changes to the system time do not affect it.
  */
 export function countElapsed(monotonic: () => number): () => number {
@@ -21,8 +21,8 @@ export function countElapsed(monotonic: () => number): () => number {
 }
 
 /**
- * An activity that is retried, or reset by an operator ("poll now"), should poll immediately. The attempt number alone
- * does not show this, because a reset sets it back to 1.
+ * Returns false if the activity is being retried or was reset by an operator ("poll now"), because it should then poll
+ * immediately. The attempt number alone does not show this, because a reset sets it back to 1.
  */
 export function isFirstAttempt(): boolean {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;

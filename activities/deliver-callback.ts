@@ -29,7 +29,7 @@ export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
 }
 
 interface SentCallback {
-  /** Numbered from 1 within the round. */
+  /** The attempt's number within the round, starting at 1. */
   readonly n: number;
   readonly state: CallbackState;
   readonly heard: string;
@@ -66,7 +66,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     }
     const owed = await findOwed(task).catch((error: unknown) => unsendable(task, round, error));
     if (owed === undefined) return;
-    // Do not count the attempt until the host has room for it, because a queued callback has not been sent.
+    // Wait for a free place before counting the attempt, because a queued callback has not been sent yet.
     const place = await deps.places.take(new URL(owed.url).origin, owed.account);
     if (!place.isGranted) throw later('CallbackHostBusy', hostBusy, place.afterMs);
     const sent = await send(owed, round).finally(() => place.leave());
@@ -91,7 +91,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     const url = stored?.callbackUrl;
     if (task === undefined) return undefined;
     if (url === undefined) {
-      // The address was part of the caller's request, which has been deleted.
+      // The address was part of the caller's request, which has been deleted, so the callback can no longer be sent.
       await deps.tasks.oweNothing(taskId);
       return undefined;
     }
@@ -101,15 +101,15 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     return { task: taskId, account, url, body: deps.present(task), secrets, ...defined({ traceparent }) };
   }
 
-  /** Only a finished task has a callback, so reread the record if the cached one is unfinished. */
+  /** Only a finished task has a callback, so reread the record if the cached copy shows an unfinished task. */
   async function endedTask(id: string): Promise<Task | undefined> {
     const seen = await deps.tasks.look(id);
     return seen === undefined || isTerminal(seen.status) ? seen : deps.tasks.confirm(id);
   }
 
   /**
-   * Counts the attempt before sending it. Returns undefined if this round has already succeeded or a newer round has
-   * replaced it.
+   * Records the attempt before sending the request. Returns undefined if this round has already succeeded or a newer
+   * round has replaced it.
    */
   async function send(owed: OwedCallback, round: string): Promise<SentCallback | undefined> {
     const { task, url } = owed;
@@ -117,7 +117,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     const n = await deps.tasks.beginCallback({ task, round, target });
     if (n === undefined) return undefined;
     if (n > callbackTriesMax) {
-      // The process that made the last attempt died before recording its outcome.
+      // The last attempt has no outcome because its process died before recording it.
       await deps.tasks.abandonCallback(task, round);
       return { n, state: 'gave_up', heard: 'no answer' };
     }

@@ -92,7 +92,7 @@ export interface ChannelActivityDeps extends ActivityDeps {
     job: { readonly model: string; readonly channel: string },
     size: string,
   ) => VideoShape | undefined;
-  /** Used for channels whose response contains the images. Rejects only if the gateway itself is at fault. */
+  /** Renders images through a channel whose response contains them. Rejects only if the gateway itself is at fault. */
   readonly renderImages: ImagesForTasks['render'];
   /** Undefined if no storage is configured, in which case results are not copied. */
   readonly keepImages?: KeepImages;
@@ -126,7 +126,7 @@ export interface ChannelActivityDeps extends ActivityDeps {
   readonly monotonic: () => number;
 }
 
-/** Other processes use these signals to inform a task's workflow, if it is still running. */
+/** The signals that other processes send to a task's workflow while it is running. */
 export interface TaskSignals {
   concern(task: string, concern: Concern | undefined): Promise<void>;
   /** Lets a task that has not been submitted yet move to a channel that has a worker. */
@@ -158,7 +158,7 @@ export type PostCallback = (
 export type TriedNow = Woken | { readonly kind: 'heard'; readonly details: unknown };
 
 export interface WorkflowLookup {
-  /** The list may lag slightly behind. */
+  /** The list may be slightly out of date. */
   running(): AsyncIterable<string>;
   /** Yields the ids of workflows whose recent workflow tasks have all failed or timed out. */
   failing(): AsyncIterable<string>;

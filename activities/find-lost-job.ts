@@ -83,7 +83,8 @@ export async function checkNamedJob(
     const listed = jobs?.find(({ operation }) => operation.id === id)?.operation;
     const operation = listed ?? { id };
     const { state } = await withHeartbeat(provider.status(operation, context(config.timeouts.poll_ms)));
-    // The upstream lists jobs by marker, so a job that is not in the list came from another request.
+    // The list contains only jobs with this request's marker, so a job that is missing from it came from another
+    // request.
     return jobs !== undefined && listed === undefined
       ? { refused: `The job ${id} exists at ${channel}, but was not made by this task’s submission.` }
       : { operation, state };

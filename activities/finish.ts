@@ -23,8 +23,8 @@ type Decision = EventOf<'ended' | 'reviewed'>;
 const failedNote = 'the task has failed';
 
 /**
- * Moves the money first and then writes the outcome, so a crash in between can be repaired by running the step again:
- * the ledger returns the existing entry. If the charge cannot be computed or the ledger rejects it, an operator is
+ * Moves the money before writing the outcome. After a crash in between, the step can simply run again, because the
+ * ledger then returns the existing entry. If the charge cannot be computed or the ledger rejects it, an operator is
  * asked. Throws only during outages.
  */
 export function createFinishTask(deps: TaskActivityDeps) {
@@ -72,7 +72,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const why = approved === true ? undefined : reasonToReview(task, agreed, basis);
     const cost = await upstreamCostOf(task, { basis, deps });
     if (why !== undefined) {
-      // The workflow may have been reset after the charge was settled.
+      // Look for an entry that closed the hold, because the workflow may have been reset after the charge was settled.
       const entries = await ledger.entriesOfTask(task.id);
       const isClosed = entries.some(({ kind }) => kind === 'settle' || kind === 'release');
       if (!isClosed) return { kind: 'reviewed', charge, why };
@@ -110,8 +110,8 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const { id, account } = task;
     const cost = await upstreamCostOf(task, { basis, deps });
     const done = await ledger.void({ account, task: id, note: failedNote, upstream: cost });
-    // Use the upstream cost from the ledger. When the step is repeated, the record may contain facts that the ledger
-    // does not have.
+    // Report the upstream cost that the ledger stored, because a repeated step may compute it from facts that were
+    // recorded later.
     const { closed, charged: charge, upstream } = done;
     if (closed !== 'settled') return failed(task, error, upstream);
     // A run before a reset, or a repair, has already charged the task. Keep that charge.
@@ -162,7 +162,7 @@ function reasonToReview(
   if (!asksAnybody(price)) return undefined;
   if (isBeyond) return 'beyond_request';
   const { usage, incredible } = outcome.facts;
-  // Do not check images, because generating one may use many more tokens than the image contains.
+  // Skip images, because generating one may use many more tokens than its size suggests.
   const isContradictory =
     kind === 'video' &&
     usage !== undefined &&

@@ -5,9 +5,11 @@ import { answerWithinMs, createCallbackRequests, type OwedCallback } from './del
 import type { CallbackActivityDeps } from './deps.ts';
 import type { FirstCallback } from './types.ts';
 
-/** The workflow does nothing else while it waits for the receiver. */
+/** A receiver that takes longer than this is not waited for, because the workflow does nothing else in the meantime. */
 const promptMs = 1_500;
-/** Covers the wait for a connection, the wait for the response, and a margin. */
+/**
+ * How long a request without a response may take: the wait for a connection, the wait for the response, and a margin.
+ */
 const unansweredMs = 2 * answerWithinMs + 5_000;
 
 export interface FirstCallbackDeps extends CallbackActivityDeps {
@@ -16,9 +18,9 @@ export interface FirstCallbackDeps extends CallbackActivityDeps {
 }
 
 /**
- * Sends a callback's first request from the worker that ended the task, which avoids an extra activity. Only hosts that
- * usually respond quickly get this; the `deliverCallback` activity handles the rest and all retries. A slow request is
- * not cut off: it records its own outcome, which the activity then finds.
+ * Sends a callback's first request from the worker that ended the task, which avoids an extra activity. This is done
+ * only for hosts that usually respond quickly. The `deliverCallback` activity handles all other hosts and all retries.
+ * A slow request is not cut off. It records its own outcome, which the activity then finds.
  */
 export function createFirstCallback(deps: FirstCallbackDeps) {
   const { findOwed, send } = createCallbackRequests(deps);
@@ -46,7 +48,7 @@ export function createFirstCallback(deps: FirstCallbackDeps) {
       if (sent === undefined) return { state: 'delivered' };
       return sent.state === 'pending' ? dueAfter(sent.n) : { state: sent.state };
     } catch {
-      // The database did not respond, so the request may have been sent.
+      // The database did not respond, so the request may have been sent. Wait as after a failed first request.
       return dueAfter(1);
     } finally {
       call.leave(wasPrompt);

@@ -1,10 +1,13 @@
 import { Context } from '@temporalio/activity';
 
-/** A fraction of the activity's heartbeat timeout, chosen so that three heartbeats fit into it. */
+/**
+ * The interval between heartbeats, as a fraction of the activity's heartbeat timeout. Three heartbeats fit into the
+ * timeout.
+ */
 const sharePerHeartbeat = 0.27;
 /**
- * Long attempts send fewer heartbeats. The rest of the timeout covers the start of the attempt, which has no
- * heartbeats, and ten seconds of retries by the Temporal client.
+ * Used for long attempts, which send fewer heartbeats. The rest of the timeout covers the start of the attempt, which
+ * has no heartbeats, and ten seconds of retries by the Temporal client.
  */
 const rareShare = 0.5;
 const timeoutDefaultMs = 15_000;

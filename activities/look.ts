@@ -20,7 +20,8 @@ export function createTaskSteps(deps: TaskActivityDeps): TaskSteps {
     },
 
     async stepTask(id, event) {
-      // After a clock jump, it is unknown whether the deadline has passed. The workflow asks again later.
+      // After a clock jump, it is unknown whether the deadline has passed, so change nothing. The workflow asks again
+      // later.
       if (event.kind === 'wanted' && event.stop === 'expire' && !deps.isTimeRight())
         return timed(await tasks.confirm(id));
       if (event.kind === 'skipped') return timed(await skip(id, event.channels));
@@ -53,7 +54,7 @@ export function createTaskSteps(deps: TaskActivityDeps): TaskSteps {
     return (await skip(task.id, gone)) ?? task;
   }
 
-  /** Also frees the task's slots on these channels, because nothing else would. */
+  /** Removes the channels from the round and frees the task's slots on them, because nothing else would. */
   async function skip(id: string, channels: readonly string[]): Promise<Task | undefined> {
     const { ok, task } = await tasks.step(id, { kind: 'skipped', channels });
     if (!ok) return task;

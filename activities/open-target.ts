@@ -47,7 +47,7 @@ export function openToSubmit(
     : new ChannelGoneError(candidate.channel, `model ${task.model}`);
 }
 
-/** Throws a retryable failure, for activities that wait until the channel is configured again. */
+/** Throws a retryable failure if the channel is no longer configured, so that the activity waits until it is. */
 export function requireTarget(deps: TargetDeps, task: Owner, candidate: RouteCandidate): UpstreamTarget {
   const opened = openTarget(deps, task, candidate);
   if (opened instanceof ChannelGoneError) throw channelGone(opened);

@@ -32,8 +32,8 @@ export async function persistently<Result>(
 }
 
 /**
- * Repeats the write until it succeeds. Returns the resulting record even if the event was refused, and the given record
- * if it has been deleted.
+ * Repeats the write until it succeeds. Returns the current record even if the event was refused, or the given record if
+ * the stored one has been deleted.
  */
 export function stepTo(
   task: Task,

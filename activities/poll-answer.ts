@@ -90,7 +90,10 @@ export interface Delivering {
   readonly deps: DeliveryDeps;
   readonly copyMaxMs: number;
   readonly askAgain: () => Promise<OperationStatus>;
-  /** Deliver the link even if its host does not respond to us, because it may still respond to the caller. */
+  /**
+   * True for the last try. The link is then delivered even if its host does not respond to us, because it may still
+   * respond to the caller.
+   */
   readonly isLast: boolean;
 }
 
@@ -135,7 +138,7 @@ async function step(
   deps: ChannelActivityDeps,
 ): Promise<Task> {
   const stepped = await persistently(() => deps.tasks.step(task, event), deps);
-  // The next attempt rereads the record and handles this.
+  // Fail this attempt. The next one rereads the record and ends the activity.
   if (stepped.task === undefined) throw new Error(`the record of ${task} is gone`);
   return stepped.task;
 }
@@ -197,14 +200,14 @@ async function failed(
   return { kind: 'failed', code, ...said, failure: typed, ...defined({ unbilled, cost, withheld }) };
 }
 
-/** Limits a time from another clock to a range of our own clock. */
+/** Clamps a time from another clock to a range on our own clock. */
 function within(named: number | undefined, from: number, to: number): number | undefined {
   return named === undefined ? undefined : Math.min(Math.max(named, from), to);
 }
 
 /**
- * A job that ended before its first poll took less time than measured. The lower estimate makes the next job's first
- * poll earlier.
+ * If a job has already ended at its first poll, it took less time than measured. Recording a lower time makes the next
+ * job's first poll earlier.
  */
 const unseenEndShare = 0.8;
 
@@ -213,7 +216,10 @@ interface RenderTook {
   readonly countedMs: number;
 }
 
-/** Returns milliseconds, or 0 after an outage or a late poll, because the end of the render is then unknown. */
+/**
+ * Returns how long the render took, in milliseconds. Returns 0 after an outage or a late poll, because the end of the
+ * render is then unknown.
+ */
 function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): number {
   const { seenMs } = took;
   if (status.state === 'failed' || hasJumped(took)) return 0;
@@ -221,12 +227,12 @@ function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): nu
   if (toldMs > 0) return toldMs;
   if (memory.errors > 0) return 0;
   if (memory.polls === 0) return seenMs * unseenEndShare;
-  // The job ended at some time after the last poll that found it running, so assume the middle.
+  // The job ended at some time between the last poll that found it running and this one, so assume the midpoint.
   const ranMs = Math.min(Math.max((memory.lastAt ?? 0) - job.acceptedAt, 0), seenMs);
   return (ranMs + seenMs) / 2;
 }
 
-/** Slow writes, full queues and busy workers can make the two durations differ by this much. */
+/** How far the two durations in `RenderTook` may differ because of slow writes, full queues or busy workers. */
 const apartMs = 10_000;
 const apartShare = 0.1;
 
@@ -248,7 +254,7 @@ async function recordPending(
   const { progress, queuePosition } = status;
   if (progress === memory.progress && queuePosition === memory.queuePosition) return next;
   if (now - (memory.progressAt ?? 0) < progressEveryMs) {
-    // Keep the values that callers currently see, so that the next poll still writes the difference.
+    // Keep the values that callers currently see, so that a later poll still detects the change and writes it.
     return { ...next, progress: memory.progress, queuePosition: memory.queuePosition };
   }
   await deps.tasks.recordProgress(job.task, defined({ progress, queuePosition }));

@@ -30,8 +30,8 @@ const troubledStayMaxMs = 30_000;
 const troubledDelayMs = 2_000;
 const delayMinMs = 100;
 /**
- * Until the server notices that this worker is shutting down, it might assign the next attempt to it, and that attempt
- * would be lost.
+ * The delay before the next attempt if this worker is shutting down. Until the server notices the shutdown, it might
+ * assign the attempt to this worker, and the attempt would be lost.
  */
 const closedDelayMs = 3_000;
 
@@ -53,7 +53,7 @@ async function leaveFailed({ id, state, attempts }: Task, { gate }: ChannelActiv
   if (failed !== undefined) await gate.leave(id, failed);
 }
 
-/** A retry rereads the record, because another worker may have changed it. */
+/** Reads the record at the start of an attempt. A retry rereads it, because another worker may have changed it. */
 export function lookAtStart(
   { task, rev }: PollInput,
   { tasks }: ChannelActivityDeps,
@@ -140,7 +140,7 @@ async function restUntilNext(watch: Watch, deps: ChannelActivityDeps): Promise<v
   const poller = deps.poller(job.candidate, job.kind);
   const lists = poller.lists();
   const { delayMs, isFar } = planNext(watch, lists, deps);
-  // If one request covers all jobs, a callback would not bring the news any sooner than the next poll.
+  // If one request lists all jobs, a callback would be no faster than the next poll.
   const isCalledBack = poller.callsBack() && !lists && delayMs > calledBackWaitMaxMs;
   const isOver = deps.now() + delayMs > begunAt + stayMaxMs;
   if (isFar || isCalledBack || isOver) throw stillWaiting(watch, delayMs);
@@ -171,8 +171,8 @@ function isTroubled({ memory, begunAt }: Watch, { now }: ChannelActivityDeps): b
 }
 
 /**
- * Each attempt starts without knowledge of earlier ones, because another concern may have been raised and withdrawn in
- * the meantime.
+ * Raises or withdraws the concern about a slow or failing job. The first poll of each attempt raises it again, because
+ * another concern may have replaced it and been withdrawn in the meantime.
  */
 async function noteConcern(
   { job, expectedMs, memory }: Watch,

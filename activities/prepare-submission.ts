@@ -22,8 +22,9 @@ interface Registering extends Preparing {
 }
 
 /**
- * If the upstream permanently refuses a file, the request is returned unchanged, and the upstream fetches the file from
- * us. Call this only after entering the channel, because an open circuit must also block uploads.
+ * Registers the request's files with the upstream. If the upstream permanently refuses a file, the request is returned
+ * unchanged, and the upstream fetches the file from us. Call this only after entering the channel, because an open
+ * circuit must also block uploads.
  */
 export async function registered(
   preparing: Registering,
@@ -74,7 +75,10 @@ async function prepared<Result>(
   return work.finally(() => clearTimeout(slow));
 }
 
-/** If the credential's rate limit has no token within a second, the attempt ends and is retried later. */
+/**
+ * Takes a token from the credential's rate limit. If there is none within a second, the attempt ends and is retried
+ * later.
+ */
 export async function takeToken(
   { task, input }: Pick<Preparing, 'task' | 'input'>,
   deps: ChannelActivityDeps,

@@ -23,9 +23,11 @@ import { createTimedRuns, createUpkeepRunner } from './upkeep-runner.ts';
  * clock.
  */
 const abandonedAfterMs = 2 * 60_000;
-/** A channel may be without a worker for this long before an operator is asked, measured by our own clock. */
+/** How long a channel may be without a worker before an operator is asked, measured by our own clock. */
 const unservedAfterMs = 2 * 60_000;
-/** The workflow should have polled once more and ended the task within this time after the deadline. */
+/**
+ * How long after its deadline a task may stay open. By then, the workflow should have polled once more and ended it.
+ */
 const overdueGraceMs = 10 * 60_000;
 
 /**
@@ -228,7 +230,8 @@ function createRepairs(deps: TaskActivityDeps) {
 
   async function askAboutOverdue(task: Task, isUnchanged: boolean): Promise<boolean> {
     const { id, deadlineAt, state, attention } = task;
-    // A decided outcome should be written within seconds.
+    // A task with a decided outcome is also overdue if its record is unchanged, because the outcome should be written
+    // within seconds.
     const isOverdue = now() - deadlineAt >= overdueGraceMs || (state.at === 'ending' && isUnchanged);
     if (!isOverdue || attention !== undefined || state.at === 'creating') return false;
     if (!(await workflows.isRunning(id))) return false;
@@ -236,7 +239,7 @@ function createRepairs(deps: TaskActivityDeps) {
     return note(id, 'workflow_overdue');
   }
 
-  /** Without this, nobody would notice a failing workflow before the deadline. */
+  /** Asks an operator about a failing workflow, which nobody would otherwise notice before the deadline. */
   async function askAboutFailing(id: string): Promise<boolean> {
     const task = await tasks.find(id);
     if (task === undefined || !isUnfinished(task.state) || task.attention !== undefined) return false;
@@ -251,7 +254,10 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
   const { note, withdraw } = createConcerns(deps);
   return { askAboutChannel, askAboutWorker };
 
-  /** No worker serves the queue of a channel or credential that is no longer configured. */
+  /**
+   * Asks an operator if the attempt's channel or credential is no longer configured, because then no worker serves its
+   * queue.
+   */
   async function askAboutChannel({ id, state, attempts, concern }: Task): Promise<boolean> {
     if (!isConfigCurrent()) return false;
     const attempt = attemptAt(state, attempts);
@@ -261,7 +267,10 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     return isGone ? note(id, 'channel_gone') : withdraw(id, 'channel_gone');
   }
 
-  /** The concern is delayed, so that a restarting worker does not cause it. */
+  /**
+   * Asks an operator if the channel's queue has had no worker for a while. The delay keeps a worker's restart from
+   * raising the concern.
+   */
   async function askAboutWorker(task: Task, { unserved }: Pick<Service, 'unserved'>): Promise<boolean> {
     const { id, concern, attention } = task;
     const missing = unserved(nextStep(task)?.channel);
@@ -275,7 +284,7 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     return sightings.unchangedMs(`worker/${channel}`, since) >= unservedAfterMs;
   }
 
-  /** A task that has not been submitted can move to another channel, so no operator is needed. */
+  /** Moves a task that has not been submitted to another channel, so that no operator is needed. */
   async function turnElsewhere(task: Task, unserved: Service['unserved']): Promise<boolean> {
     const { id, state } = task;
     if (!isIdle(state)) return false;

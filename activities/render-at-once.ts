@@ -64,7 +64,7 @@ export async function renderAtOnce(
   if (typeof items === 'string') return { operation, outcome: ourFailure('result_not_kept', items, said) };
   const made = { items, facts: delivery.facts, ...said };
   const job = { ...task, task: task.id, candidate: call.candidate };
-  // No job exists from which to request the links again, so the caller is not charged for links that do not open.
+  // There is no job to ask for new links, so the caller is not charged if the links do not open.
   const { outcome, why } = await deliver(made, job, { deps, copyMaxMs: copyTimes.pollMs, isLast: true });
   return { operation, outcome: why === undefined ? outcome : ourFailure('result_not_delivered', why, said) };
 }
@@ -81,7 +81,7 @@ function billedRejection(
   return { operation: { id: marker }, outcome: { kind: 'failed', code, ...said, failure, cost } };
 }
 
-/** The upstream bills the images, but the gateway cannot deliver them. */
+/** The outcome if the upstream bills the images but the gateway cannot deliver them. */
 function ourFailure(code: string, message: string, said: Pick<TaskOutcome, 'cost'>): TaskOutcome {
   return { kind: 'failed', code, message, failure: { class: 'internal' }, ...said };
 }
@@ -99,8 +99,8 @@ function keepPartials(task: string, { partialImages, log }: ChannelActivityDeps)
 
 /**
  * Only this process has the images, and they are billed in any case, so storing them is retried for as long as the
- * activity may last. If too many other images are waiting, it is tried once. Returns a string that explains the failure
- * if the images could not be stored.
+ * activity may last. If too many other images are waiting, there is only one try. Returns a string that explains the
+ * failure if the images could not be stored.
  */
 async function patientlyKept(
   { id: task, account }: Pick<Task, 'id' | 'account'>,

@@ -17,8 +17,8 @@ import { recordAcceptance, recordRefusal, recordStall, type Accepted, type Sent 
 import { renderAtOnce, type AnswersAtOnce } from './render-at-once.ts';
 
 /**
- * If this worker stalls longer than this between claiming and sending a submission, it does not send. After a minute
- * without heartbeats, the server hands the task to another process.
+ * If this worker stalls for longer than this between claiming and sending a submission, it does not send it. After a
+ * minute without heartbeats, the server hands the task to another process.
  */
 const stalledMs = 8_000;
 
@@ -53,7 +53,7 @@ export function createSend(deps: ChannelActivityDeps) {
     const marker = markerOf({ task: task.id, n });
     const known = defined({ inputSeconds });
     const event = { kind: 'sending', candidate, owner, marker, terms, ...known } as const;
-    // Measure from before the claim, because this process may stall between the write and its acknowledgement.
+    // Start measuring before the claim, because this process may stall between the write and its acknowledgement.
     const begunAt = deps.now();
     const begun = await stepTo(task, event, deps);
     const attempt = begun.state.at === 'sending' ? attemptAt(begun.state, begun.attempts) : undefined;
@@ -69,8 +69,8 @@ export function createSend(deps: ChannelActivityDeps) {
     await racePoint('submit.answered', id);
     report(answer instanceof UpstreamError ? answer : undefined);
     if (answer instanceof UpstreamError) return recordRefusal(sent, answer, deps);
-    // Only this process knows the id of the new job, so the heartbeat details carry it as well, and the write is
-    // repeated until it succeeds. Synchronous images are too large for a heartbeat.
+    // Only this process knows the id of the new job. The heartbeat details therefore carry it as well, and the write is
+    // repeated until it succeeds. Images in the response are too large for a heartbeat, so they are left out.
     const { operation, outcome } = answer;
     const remembered = outcome === undefined ? { n: attempt.n, operation } : undefined;
     return withHeartbeat(recordAcceptance(sent, answer, deps), remembered);

@@ -46,7 +46,10 @@ export function isOutage(error: unknown, { tasks }: Pick<TaskActivityDeps, 'task
   return tasks.isOutage(error) || (error instanceof Error && error.name === 'LedgerUnavailableError');
 }
 
-/** Uses the terms that were frozen in the attempts. A cost that cannot be computed is reported as unknown. */
+/**
+ * Returns what the upstream charges for the task, by the terms that were frozen in the attempts. A cost that cannot be
+ * computed is reported as unknown.
+ */
 export async function upstreamCostOf(task: Task, terms: Terms): Promise<UpstreamCost> {
   const { channel = task.attempts.at(-1)?.channel ?? '', model } = task;
   return { ...costOfTask(task, await costByRules(task, terms)), channel, model };

@@ -21,7 +21,7 @@ export function createStopJob(deps: ChannelActivityDeps) {
 
 /**
  * A caller's cancellation succeeds only if the upstream agrees, because a job that keeps running is still billed. At
- * the deadline, or when an operator fails the task, an existing result is used; otherwise the task ends and the
+ * the deadline, or when an operator fails the task, an existing result is used. If there is none, the task ends and the
  * upstream is asked to cancel.
  */
 export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promise<Task> {
@@ -42,7 +42,7 @@ export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promi
   return write('stopped');
 }
 
-/** Returns false if the upstream refused or could not be reached. */
+/** Asks the upstream to cancel the job. Returns false if it refused or could not be reached. */
 async function cancel(
   { operation }: WatchedJob,
   { provider, config, context }: UpstreamTarget,

@@ -33,7 +33,9 @@ export interface Accepted extends Submitted {
   readonly outcome?: TaskOutcome;
 }
 
-/** The returned record also shows whether the job is still wanted. */
+/**
+ * Records that the upstream accepted the submission. The returned record also shows whether the job is still wanted.
+ */
 export async function recordAcceptance(
   { task, n, owner }: Pick<Sent, 'task' | 'n' | 'owner'>,
   { operation, traceId, outcome }: Accepted,
@@ -98,8 +100,8 @@ export async function recordRefusal(
 }
 
 /**
- * The channel needs the length of the input videos, which the gateway could not read. The task fails only if the videos
- * are at fault and every channel in the plan needs the length.
+ * Records that the channel needs the length of the input videos, which the gateway could not read. The task fails only
+ * if the videos are at fault and every channel in the plan needs the length.
  */
 export function recordNoLength(
   { input, task }: Pick<Sent, 'input' | 'task'>,
@@ -131,12 +133,12 @@ export function notAccepted({ input, n, owner }: Refusing, word: Word): EventOf<
   return { kind: 'not_accepted', candidate, ...defined({ n, owner }), ...word, elapsedMs };
 }
 
-/** Set `wait` if the task is not waiting for the upstream's response to the submission. */
+/** Set `wait` if the submission is delayed by something other than the upstream's response. */
 interface Refused extends Pick<Word, 'code' | 'message' | 'wait'> {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A retry on the same channel adds no history events. */
+/** Tries the same channel again later, or moves on to another one. A retry adds no events to the workflow's history. */
 export async function retryOrLeave(
   refusing: Refusing,
   refused: Refused,
@@ -163,7 +165,8 @@ export async function retryOrLeave(
   if (!stays || !isSubmitting(after.state)) return after;
   // If an attempt had begun, the write that ended it has already recorded the wait.
   if (refusing.n === undefined) await noteWait(after, wait, deps);
-  // If an attempt had begun, the message may quote the upstream, and such text must not enter the workflow's history.
+  // If an attempt had begun, the message may quote the upstream, so log only the code: upstream text must not enter the
+  // workflow's history.
   const why = refusing.n === undefined ? message : code;
   throw later('NotAccepted', `the channel does not accept the job at the moment (${why}); retrying`, retryMs);
 }

@@ -102,7 +102,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const inputSeconds = await measured(preparing, deps);
     if (typeof inputSeconds === 'string') return recordNoLength(preparing, inputSeconds, deps);
     if (task.inputSeconds === 'unmeasured') {
-      // The task may have ended while its videos were measured, and a slot taken now would never be released.
+      // Reread the record. The task may have ended while its videos were measured, and a slot taken now would never be
+      // released.
       tasks.forget(task.id);
       const current = await tasks.look(task.id);
       if (current !== undefined && !isIdle(current.state)) return current;
@@ -120,7 +121,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     return enterChannel(task, { input, submitMs, hasWaited, send: prepareAndSend }, deps);
   }
 
-  /** Gives the slot to another task, because uploads may fail for hours. */
+  /** Frees the slot for another task, because uploads may fail for hours. */
   async function leaveWithoutFiles(
     { input, task }: Pick<Sent, 'input' | 'task'>,
     { code }: UpstreamError,
@@ -139,18 +140,19 @@ export function createSubmit(deps: ChannelActivityDeps) {
     if (remembered.success && remembered.data.n === n) {
       return recordAcceptance({ task, n, owner }, { operation: remembered.data.operation }, deps);
     }
-    // The request may have been sent and may be billed.
+    // The request may have been sent and billed, so it must not be sent again.
     return stepTo(task, { kind: 'lost', n, code: 'submission_lost' }, deps);
   }
 }
 
-/** A refused key or an unreachable upstream also affects requests without files. */
+/** Returns true if the error also affects requests without files, such as a refused key or an unreachable upstream. */
 function concernsAll({ outcome, status }: UpstreamError): boolean {
   return status === 401 || status === 402 || outcome === 'not_sent';
 }
 
 /**
- * Our storage is full or unavailable, so the result could not be delivered and the task would be billed for nothing.
+ * Used while our storage is full or unavailable. The result could not be delivered, so the task would be billed for
+ * nothing.
  */
 const notStored = {
   code: 'not_stored',

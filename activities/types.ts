@@ -8,9 +8,11 @@ import type { Task } from '../src/task/record.ts';
 import type { ShownAttempt, TaskEvent } from '../src/task/state.ts';
 import type { TaskError } from '../src/task/task.ts';
 
-/** Everything here passes between the workflow and its activities as JSON. Amounts are decimal strings. */
+/** Everything in this file is passed between the workflow and its activities as JSON. Amounts are decimal strings. */
 
-/** Every activity that may change the record returns this view. The view with the higher `rev` is newer. */
+/**
+ * Every activity that may change the record returns this view. Of two views, the one with the higher `rev` is newer.
+ */
 export interface TaskView extends Knowledge, Pick<
   Task,
   | 'rev' | 'state' | 'stateSince' | 'deadlineAt' | 'status'
@@ -20,7 +22,7 @@ export interface TaskView extends Knowledge, Pick<
   /** In micro-units. */
   readonly charge?: string;
   readonly error?: Pick<TaskError, 'code' | 'class'>;
-  /** Measured by the clock that set the deadline. Only `lookAtTask` and `stepTask` set this. */
+  /** The time left until the deadline, measured by the clock that set it. Only `lookAtTask` and `stepTask` set this. */
   readonly remainingMs?: number;
 } // prettier-ignore
 
@@ -29,17 +31,17 @@ export interface TaskView extends Knowledge, Pick<
  * `rev` is the revision that the workflow knows. The result is not older, unless MongoDB was restored from a backup.
  */
 export interface TaskActivities {
-  /** Also removes channels that are no longer configured from the round. */
+  /** Also removes from the round any channels that are no longer configured. */
   lookAtTask(task: string, account: string, rev?: number): Promise<TaskView>;
   /** If the event is refused, nothing changes, and the view shows the current state. */
   stepTask(task: string, event: WorkflowEvent): Promise<TaskView>;
   actOnTask(request: ActRequest): Promise<ActReply>;
   findLostJob(task: string, rev?: number): Promise<TaskView>;
-  /** At the deadline, an existing result is still used. */
+  /** If the deadline has passed but the job already has a result, that result is used. */
   stopJob(task: string, rev?: number): Promise<TaskView>;
-  /** Asks an operator if the charge cannot be accepted. */
+  /** Asks an operator if the charge cannot be computed or the ledger rejects it. */
   finishTask(finish: FinishInput): Promise<TaskView>;
-  /** Skips the request if it might delay others. Never throws. */
+  /** Sends the callback's first request, unless that might delay other tasks. Never throws. */
   firstCallback(task: string): Promise<FirstCallback>;
   wakeTask(task: string, activity: string): Promise<Woken>;
   reconcileTasks(): Promise<ReconcileReport>;
@@ -107,10 +109,10 @@ export interface PollInput {
 export interface CallbackActivities {
   /**
    * Delivers an ended task's callback, unless this round has already delivered it.
-   * @param round - Names the series of attempts. Absent for the task's own series, and the run's id for a requested
-   * one.
-   * @param waitMs - No request is made before this time has passed since the activity was scheduled. A duration, because
-   * the clocks of Temporal and MongoDB may differ.
+   * @param round - Identifies the series of attempts. Absent for the task's own series. A requested redelivery uses the
+   * run's id.
+   * @param waitMs - No request is made before this time has passed since the activity was scheduled. A duration,
+   * because the clocks of Temporal and MongoDB may differ.
    */
   deliverCallback(task: string, round?: string, waitMs?: number): Promise<void>;
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import './typescript.js';
 
 /**
- * Loads the code of `gateway api` or `gateway worker`, and runs it once a message with the environment arrives. Used by
- * `npm start`, which knows the settings only after its servers are running.
+ * Loads the code of `gateway api` or `gateway worker`, but runs it only when a message with the environment arrives.
+ * `npm start` needs this, because it knows the settings only after its servers are running.
  */
 
 const end = () => process.exit();

@@ -1,7 +1,10 @@
 import { createStartDisplay } from './local/start-display.ts';
 import { parentEnded, readerLeft } from './observability/process-ends.ts';
 
-/** Imports the rest late, because loading it takes a second and the first line must appear before that. */
+/**
+ * Imports the other modules late, because loading them takes a second and the first line of output must appear before
+ * that.
+ */
 export async function startLocalMode(demo: boolean): Promise<void> {
   // The files of this process and its servers contain secrets and callers' prompts, so keep them private.
   process.umask(0o077);

@@ -9,7 +9,10 @@ import { keep, keptPath, readKept } from './process/kept-files.js';
  * only if a file has changed.
  */
 
-/** Increase this when the SWC version or the options below change, so that cached files are compiled again. */
+/**
+ * Increase this when the SWC version or the options below change, so that files are compiled again instead of being
+ * taken from the cache.
+ */
 const format = 2;
 
 /** @type {import('node:module').LoadHook} */

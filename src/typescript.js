@@ -20,6 +20,6 @@ if (!isCompiled && (!('typescript' in process.features) || process.features.type
   // Limit the heap of the hooks' thread, which would otherwise keep 10 MB that it needs only at startup.
   setFlagsFromString('--max-semi-space-size=1');
   module.register('./typescript-loader.js', import.meta.url);
-  // Restore V8's default, which is 0. The heap of the hooks' thread keeps its size.
+  // Restore V8's default, which is 0. The heap of the hooks' thread stays limited.
   setFlagsFromString('--max-semi-space-size=0');
 }

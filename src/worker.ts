@@ -43,7 +43,7 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-/** A cached workflow saves a replay but costs about a megabyte. */
+/** Caching a workflow saves a replay but costs about a megabyte of memory. */
 const cachedWorkflowsMax = 500;
 const channelActivitiesMax = 1000;
 const callbackActivitiesMax = 500;
@@ -57,7 +57,8 @@ const pollActivitiesMax = 3000;
 const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
 
 /**
- * Serves every queue: `tasks`, `callbacks`, and two queues per channel (for submissions, and for what follows them).
+ * Serves every queue: `tasks`, `callbacks`, and two queues per channel. One of the two is for submissions, the other
+ * for everything that follows them.
  */
 export async function startWorker(core: Core): Promise<RunningWorker> {
   const [workflowBundle, connection] = await Promise.all([bundleWorkflows(), connectWorker(core.temporal)]);
@@ -90,14 +91,15 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     createChannelWorkers(),
   ]);
   const reports = openReports(core, workers);
-  // A reload may add channels. The queues of removed channels are served until the process exits.
+  // A reload may add channels, which get their own workers. The queues of removed channels are served until the process
+  // exits.
   core.runningConfig.onChange(async () => {
     await createChannelWorkers();
     runCreated();
     await reports.report();
   });
   await createChannelWorkers();
-  // Run the workers only now, so that a failed or interrupted startup does not cut off a submission.
+  // Run the workers only now. Otherwise, a failed or interrupted startup could cut off a submission.
   runCreated();
   stayWakes.start();
   await reports.start();
@@ -118,7 +120,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       await Promise.all([runsEnded, left, verified, schedule.stop()]);
       await callbacks.promptHosts.idle();
       await Promise.all([connection.close(), results.close(), core.recorder.close(), reports.stop()]);
-      // Do this last. Work was in flight until here, and its rejections must not crash the process.
+      // Do this last, because rejections of work that was in flight until now must not crash the process.
       endRejections();
     },
   };
@@ -164,7 +166,7 @@ function slotsOf(queue: string): Omit<WorkerOptions, 'taskQueue'> {
 const shutdownMarginMs = 15_000;
 
 /**
- * Allows enough time for a shutdown to finish the longest submission or callback, even if the worker started without
+ * Allows a shutdown enough time to finish the longest submission or callback, even if the worker started without
  * channels.
  */
 export function shutdownTimes(
@@ -182,7 +184,8 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     dataConverter: dataConverter(core.temporal),
     ...shutdownTimes(core.config().channels),
     activityTaskPollerBehavior: taskPollers,
-    // Send a submission's heartbeats soon, because they contain its results. Waiting activities send few heartbeats.
+    // Send a submission's heartbeats soon, because they contain its results. The extra load is small, because waiting
+    // activities send few heartbeats.
     maxHeartbeatThrottleInterval: '5s',
     // The default, a hash of the code, adds 85 bytes to every workflow task. No deployment uses it as a version.
     buildId: 'mediary',

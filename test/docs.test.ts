@@ -63,7 +63,7 @@ describe('docs/errors.md', () => {
     const statuses = (retryable: boolean) =>
       Object.values(errorTable).flatMap((row) => (row.retryable === retryable ? [String(row.status)] : []));
     expect(sorted(sentence.match(/\d+/g) ?? [])).toEqual(sorted(statuses(true)));
-    // With some statuses, only certain codes can be retried, so those responses carry the header.
+    // With some statuses, only certain codes can be retried. Those responses therefore carry the header.
     const open = [...new Set(statuses(false).filter((status) => statuses(true).includes(status)))];
     expect(open).toEqual(['409']);
     expect(sentence).toMatch(/and after a 409 that carries `retry-after`\.$/);

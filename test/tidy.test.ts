@@ -17,7 +17,7 @@ import {
 } from './support/source-rules.ts';
 import type { Allowance } from './support/source-rules.ts';
 
-/** Neither the compiler nor the linter can check these rules. Each rule is also tested on a bad sample. */
+/** Rules that neither the compiler nor the linter can check. Each rule is also tested on a bad sample. */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = readSources(root, ['src', 'workflows', 'activities']);
@@ -28,7 +28,8 @@ const adapters = readdirSync(join(root, 'src/providers'), { withFileTypes: true 
 
 describe('vendor names', () => {
   /**
-   * `gateway` and `openai` are left out, because they name this product and the convention that its own API follows.
+   * `gateway` is the name of this product, and `openai` that of the convention that its own API follows, so leave them
+   * out.
    */
   const vendors = adapters.filter((name) => name !== 'gateway' && name !== 'openai');
   const relatives =
@@ -84,7 +85,7 @@ describe('the environment', () => {
 
 describe('requests that leave the gateway', () => {
   const clients = /from '[^']*http-client\/(?!index\.ts')/;
-  /** Local mode and the command line call the operator's own processes. */
+  /** Exempt, because local mode and the command line call the operator's own processes. */
   const own = ['src/local/', 'src/cli/admin-client.ts', 'src/http-client/'];
 
   it('use Outbound, which decides the networks that each may reach', () => {
@@ -108,11 +109,13 @@ describe('caches with a limit', () => {
 });
 
 describe('price units', () => {
-  // `image` is also a kind of task, and `call` has another meaning in the simulator and the flight record.
+  // These names are left out of the pattern: `image` is also a kind of task, and `call` has another meaning in the
+  // simulator and the flight record.
   const names = /'million_tokens'|\bunit [!=]== '|'[a-z_]+' [!=]== (?:\w+\.)*unit\b/;
 
   it('are known by name only to the rules of prices and the quote', () => {
-    // The client's types are generated from the OpenAPI document, which reads the table.
+    // src/client/types.ts is exempt, because the client's types are generated from the OpenAPI document, which reads
+    // the table.
     expect(linesWith(sources, names, ['src/money/', 'src/routing/quote.ts', 'src/client/types.ts'])).toEqual(
       [],
     );
@@ -127,7 +130,7 @@ describe('price units', () => {
 describe('documents of MongoDB', () => {
   const words = /\b_id\b|\bfrom '(?:mongodb|bson)'|\bimport\('(?:mongodb|bson)/;
   const stored = /import[^;]*\b\w+Document\b[^;]*from '[^']*\/(?:store|ledger)\//;
-  // This file starts a server and turns it into a replica set.
+  // The last file starts a server and turns it into a replica set.
   const allowed = ['src/store/', 'src/ledger/', 'src/local/servers/mongodb-server.ts'];
 
   it('stay in the stores and the ledger, which return domain types', () => {
@@ -152,7 +155,7 @@ describe('documents of MongoDB', () => {
     const inside = (text: string) => linesWith({ 'src/store/a.ts': text }, path, []);
     expect(inside('$set: { [`at.${channel}`]: at }')).toHaveLength(1);
     expect(inside('_id: `${account}/${seq}`')).toEqual([]);
-    // Numbers, the gateway's own names, and an id that cannot contain dots (`notify.targets[].id`).
+    // Exempt paths: numbers, the gateway's own names, and an id that cannot contain dots (`notify.targets[].id`).
     const known = [
       '`tasks.${limit - 1}`',
       '`_id.${dimension}`',
@@ -190,7 +193,7 @@ describe('adapters', () => {
   it.each(adapters)('%s has recorded responses, and a test that reads them', (name) => {
     const fixtures = readdirSync(join(root, 'test/fixtures', name));
     expect(fixtures.length).toBeGreaterThan(0);
-    // Tests name a fixture as `fixture('vendor/name')`, or list names in a table next to `vendor/`.
+    // Tests refer to a fixture as `fixture('vendor/name')`, or list its name in a table next to `vendor/`.
     const tests = Object.values(readSources(root, ['test/providers'])).filter((text) =>
       text.includes(`${name}/`),
     );
@@ -220,26 +223,26 @@ describe('adapters', () => {
 });
 
 describe('imports between folders', () => {
-  /** Folders of pure rules, lowest first. Each may import the ones before it. */
+  /** Folders that contain only pure rules, lowest first. Each may import those that precede it. */
   const pure = ['base', 'money', 'errors', 'models', 'intake', 'health', 'task', 'reports', 'operating'];
   const pureRows = Object.fromEntries(pure.map((name, index) => [name, { runs: pure.slice(0, index) }]));
-  /** Each folder may import only these. Anything else must be passed in as an argument. */
+  /** Lists everything that a folder may import. Whatever else it needs must be passed in as an argument. */
   const table: Readonly<Record<string, Allowance>> = {
     ...pureRows,
-    // `process` checks whether the process that wrote local mode's settings is still running.
+    // `config` uses `process` to check whether the process that wrote local mode's settings is still running.
     config: { runs: [...pure, 'process'] },
     // `base` has the loop for lists whose items may fail.
     process: { runs: ['base'] },
     observability: { runs: [...pure, 'process', 'store'] },
-    // `process` has the threads that evaluate vendor files' expressions.
+    // `process` contains the threads that evaluate the expressions in vendor files.
     providers: { runs: [...pure, 'process'] },
-    // `process` has the temporary directories.
+    // `process` contains the temporary directories.
     bills: { runs: [...pure, 'process'], types: ['providers'] },
     store: { runs: [...pure, 'process'], types: ['bills', 'providers'] },
     ledger: { runs: [...pure, 'store'], types: ['access', 'observability'] },
     'http-client': { runs: [...pure, 'process', 'providers'] },
     access: { runs: [...pure, 'process'], types: ['store'] },
-    // Only the snapshot from `store` is needed at run time.
+    // At run time, only the snapshot from `store` is needed.
     capacity: { runs: [...pure, 'process', 'providers', 'store'], types: ['config'] },
     routing: {
       runs: [...pure, 'process', 'providers', 'store'],
@@ -307,7 +310,7 @@ describe('imports between folders', () => {
       runs: [...pure, 'bills', 'config', 'flight', 'ledger', 'providers', 'routing', 'temporal'],
       types: ['access', 'store'],
     },
-    // Local mode is a composition root that has grown into a folder.
+    // Local mode is a composition root that has grown into a folder of its own.
     local: { runs: [...pure, 'client', 'config', 'process', 'providers', 'routing'] },
     workflows: { runs: pure, types: ['activities', 'providers'] },
     activities: {
@@ -357,8 +360,8 @@ describe('imports between folders', () => {
       ({ from, to, isType }) =>
         !isType && to.startsWith('src/config/') && !/^src\/(?:config\/|compose\/|[\w-]+\.ts$)/.test(from),
     );
-    // These files read a local gateway's record, a vendor file or a draft's text, not gateway.yaml. local-mode.ts is
-    // the composition root of local mode.
+    // These files do not read gateway.yaml, but a local gateway's record, a vendor file or the text of a draft.
+    // local-mode.ts is the composition root of local mode.
     const exempt = [
       'src/control/config-drafts.ts',
       'src/control/catalogue-additions.ts',

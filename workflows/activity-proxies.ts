@@ -23,12 +23,12 @@ import { see, type TaskRun } from './task-run.ts';
 /** A dead worker is detected within this time. Activities send a heartbeat about every four seconds. */
 const heartbeatTimeout = '15s';
 /**
- * Used while an activity waits for a job. Each heartbeat is a write on the server, so only two are sent in this time.
- * Noticing a dead worker late does no harm here.
+ * The heartbeat timeout while an activity waits for a job. Each heartbeat costs the server a write, so only two are
+ * sent in this time. It does no harm if a dead worker is noticed late here.
  */
 const waitHeartbeatTimeout = '1m';
 /**
- * Temporal counts every attempt that only waited as failed, so the retry interval of a long wait always reaches this
+ * Temporal counts an attempt as failed even if it only waited, so the retry interval of a long wait always reaches this
  * maximum.
  */
 const waitRetryMax = '20s';
@@ -39,7 +39,7 @@ const local = proxyLocalActivities<TaskActivities>({
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '1s' },
 });
 
-/** Used when a local activity fails. It is retried until the database is available again. */
+/** Takes over when a local activity fails. Retries until the database is available again. */
 const patient = proxyActivities<TaskActivities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
@@ -92,7 +92,7 @@ export function finishTask(run: TaskRun): Promise<void> {
   return seen(run, (activities) => activities.finishTask(finish));
 }
 
-/** These actions query an upstream, which takes too long for a local activity. All others are a single write. */
+/** These actions query an upstream, which takes too long for a local activity. Each of the others is a single write. */
 const asking: readonly ActRequest['action'][] = ['adopt', 'complete'];
 
 export function actOnTask(run: TaskRun, request: ActRequest): Promise<ActReply> {
@@ -118,7 +118,7 @@ const brief = proxyLocalActivities<TaskActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** Makes one short attempt. The `deliverCallback` activity makes the rest. */
+/** Makes one short attempt. All others are made by the `deliverCallback` activity. */
 export function firstCallback(run: TaskRun): Promise<FirstCallback> {
   return inTurn(run, () => brief.firstCallback(run.input.task));
 }
@@ -175,15 +175,15 @@ export function submitOn(channel: string): Pick<ChannelActivities, 'submit'> {
   return waiting(queue, activityIds.submit, `${channel}: submission and wait`);
 }
 
-/** Used if the submission's activity does not wait for the job, or has stopped waiting. */
+/** Used if the activity that made the submission does not wait for the job, or has stopped waiting. */
 export function pollOn(channel: string): Pick<ChannelActivities, 'poll'> {
   const queue = pollsQueue(prefixOf(workflowInfo().taskQueue), channel);
   return waiting(queue, activityIds.poll, `waiting for ${channel}`);
 }
 
 /**
- * Requests are sent after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. The activity chooses each
- * delay and decides when to stop. A request that could not be sent at all is retried sooner.
+ * Sends requests after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. The activity chooses each delay
+ * and decides when to stop. If a request could not be sent at all, it is retried sooner.
  */
 export function callbackActivities(): CallbackActivities {
   return proxyActivities<CallbackActivities>({

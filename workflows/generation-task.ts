@@ -23,7 +23,8 @@ import type { TaskRun, Work } from './task-run.ts';
 export async function generationTask(input: TaskInput, shown?: TaskRun['shown']): Promise<TaskResult> {
   const run = newTaskRun(input, shown);
   handleActions(run);
-  // A cancellation from the Temporal UI must not bypass the settlement, so treat it like the API's cancel.
+  // A cancellation from the Temporal UI must not bypass the settlement, so treat it like a cancellation through the
+  // API.
   CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(() => cancelFromUi(run)).catch(() => undefined),
   );
@@ -47,14 +48,14 @@ async function runTask(run: TaskRun): Promise<TaskResult> {
   return resultOf(run);
 }
 
-/** The states in which nothing is lost if the run ends, because the next run starts the same wait again. */
+/** In these states, nothing is lost if the run ends, because the next run starts the same wait again. */
 const restingStates: ReadonlySet<StateName> = new Set([
   'queued', 'pausing', 'waiting', 'asking', 'broken', 'review',
 ]); // prettier-ignore
 
 /**
- * Whether the task should continue in a new run, because Temporal limits the events and the updates of each run. No
- * update may be in progress, because it would fail.
+ * Returns true if the task should continue in a new run, because Temporal limits the events and the updates of each
+ * run. An update that is in progress would fail, so there must not be one.
  */
 function mayRenew({ view }: TaskRun): boolean {
   return workflowInfo().continueAsNewSuggested && restingStates.has(view.state.at) && allHandlersFinished();
@@ -84,12 +85,13 @@ async function keepDeadline(run: TaskRun): Promise<void> {
     const { rev, concern } = run.view;
     const remainingMs = run.view.dueAt - Date.now();
     if (remainingMs > 0) {
-      // The Temporal UI's Timeline shows this summary. Nothing else there explains why a task waits for its channel.
+      // The Timeline of the Temporal UI shows this summary. It is the only place there that explains why a task waits
+      // for its channel.
       const summary = concern === undefined ? deadlineSummary : waitSummary(run);
       await condition(() => run.view.concern !== concern, remainingMs, { summary });
     } else {
       const event = { kind: 'wanted', stop: 'expire' } as const;
-      // Do not cancel a step that has begun, because a replay would still perform it.
+      // Do not cancel a step that has begun. A replay would still perform it.
       if (canExpire(run)) await CancellationScope.nonCancellable(() => stepTask(run, event));
       if (run.view.rev !== rev || run.view.dueAt > Date.now()) continue;
       await (canExpire(run) && run.view.remainingMs === undefined
@@ -100,7 +102,7 @@ async function keepDeadline(run: TaskRun): Promise<void> {
 }
 
 /**
- * After a jump of the database's clock, nobody can say whether the deadline has passed. Check again at this interval.
+ * How often to check again after a jump of the database's clock, when it is not known whether the deadline has passed.
  */
 const unknownTimeLookMs = 300_000;
 
@@ -156,8 +158,8 @@ async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'paus
 }
 
 /**
- * A worker that was believed dead may still write to the record, so reread it at growing intervals while an operator
- * decides.
+ * The interval at which the record is read again while an operator decides. It grows with each read. Reading is
+ * necessary, because a worker that was believed dead may still write to the record.
  */
 const personLookMs = { min: 600_000, max: 6 * 3_600_000 };
 
@@ -172,7 +174,7 @@ async function waitForPerson(run: TaskRun): Promise<void> {
   }
 }
 
-/** The same activity then waits for the job to end. */
+/** The activity that submits the task also waits for its job to end. */
 async function submit(run: TaskRun, candidate: RouteCandidate | undefined): Promise<void> {
   if (candidate === undefined) return stepTask(run, { kind: 'skipped', channels: [] });
   const { task, expectedSeconds } = run.input;
@@ -184,7 +186,7 @@ async function submit(run: TaskRun, candidate: RouteCandidate | undefined): Prom
   );
 }
 
-/** If the activity that made the submission no longer exists, starts a new one to take over. */
+/** Follows the activity that made the submission. If it no longer exists, starts a new one to take over. */
 async function awaitSubmission(run: TaskRun): Promise<void> {
   if (isAt(run.work, 'submit', undefined)) return follow(run, run.work);
   const { attempt } = run.view;
@@ -194,13 +196,13 @@ async function awaitSubmission(run: TaskRun): Promise<void> {
 }
 
 /**
- * If a task is about to end, wait this long for a submission in flight before cancelling its activity. A dead worker is
- * detected in this time, and another one can report what is known.
+ * How long a task that is about to end waits for a submission in flight before it cancels the activity. During this
+ * time, a dead worker is detected, and another one can report what is known.
  */
 const answerPatienceMs = 90_000;
 
 /**
- * Called if the task is about to end while a submission is in flight. A response that still arrives decides how the
+ * Called if the task is about to end while a submission is in flight. If a response still arrives, it decides how the
  * task ends.
  */
 async function awaitAnswer(run: TaskRun): Promise<void> {
@@ -210,7 +212,7 @@ async function awaitAnswer(run: TaskRun): Promise<void> {
     await ended(run, begun, answerPatienceMs);
     if (run.view.rev !== rev) return;
   }
-  // `isFree` waits for the cancelled activity, because a worker that is still alive finishes its request first.
+  // `isFree` cancels the activity and waits for it, because a worker that is still alive finishes its request first.
   if ((await isFree(run)) && run.view.rev === rev) await lookAfterFailure(run);
 }
 
@@ -222,7 +224,7 @@ async function wait(run: TaskRun): Promise<void> {
   return work(run, { activity: 'poll', channel }, () => pollOn(channel).poll({ task, rev, expectedSeconds }));
 }
 
-/** Asks an operator if the job of a lost submission cannot be found. */
+/** Searches for the job of a lost submission. If the job cannot be found, asks an operator. */
 async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
   const { task } = run.input;
   const { rev } = run.view;
@@ -232,15 +234,15 @@ async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
   await ended(run, looking);
   const { state } = run.view;
   if (!looking.isOver || state.at !== 'searching') return;
-  // If the final search failed because of a fault on our side, search again as soon as the record is readable.
+  // If the final search failed because of a fault on our side, search once more as soon as the record can be read.
   if (state.stop === undefined) await stepTask(run, { kind: 'asked' });
   else if (looking.hasFailed && looking.failures === 0) await lookAtTask(run);
   else await stepTask(run, { kind: 'stopped' });
 }
 
 /**
- * If the activity fails, a caller's cancellation is refused. A task that must end anyway asks the upstream once more
- * and then ends.
+ * If the activity fails, a caller's cancellation is refused. If the task must end anyway, asks the upstream once more
+ * and then ends the task.
  */
 async function stop(run: TaskRun, wanted: Stop, isAgain = false): Promise<void> {
   const { rev } = run.view;
@@ -258,7 +260,10 @@ function isAt(work: Work | undefined, activity: Work['activity'], channel: strin
   return isUnderWay(work) && work.activity === activity && (channel ?? work.channel) === work.channel;
 }
 
-/** Waits for the previous activity to end, because Temporal does not run two activities with the same id. */
+/**
+ * Waits for the previous activity to end, because Temporal does not run two activities with the same id at the same
+ * time.
+ */
 async function work(
   run: TaskRun,
   kind: Pick<Work, 'activity' | 'channel'>,
@@ -303,13 +308,16 @@ async function follow(run: TaskRun, begun: Work): Promise<void> {
     await changed(run, Math.min(failedPauseMinMs * 2 ** begun.failures, failedPauseMaxMs));
 }
 
-/** Prevents a tight loop if an activity fails permanently. The pause doubles with each consecutive failure. */
+/**
+ * The first pause after a failed activity. It prevents a tight loop if the activity fails permanently, and doubles with
+ * each consecutive failure.
+ */
 const failedPauseMinMs = 1_000;
 const failedPauseMaxMs = 300_000;
 
 /**
- * The activity ended without returning the record. A submission in flight is then lost, because nothing else shows what
- * the upstream received.
+ * Called if the activity ended without returning the record. A submission in flight then counts as lost, because
+ * nothing else shows what the upstream received.
  */
 async function lookAfterFailure(run: TaskRun): Promise<void> {
   await lookAtTask(run);
@@ -318,7 +326,7 @@ async function lookAfterFailure(run: TaskRun): Promise<void> {
   await stepTask(run, { kind: 'lost', n: state.n, code: 'submission_lost' });
 }
 
-/** The activity notices the cancellation at its next heartbeat. */
+/** Cancels the activity, which notices this at its next heartbeat. */
 function leave({ work: begun }: TaskRun): void {
   if (begun !== undefined && !begun.isOver) begun.scope.cancel();
 }

@@ -18,8 +18,8 @@ import { actionUpdate, concernSignal, refusedAction, unservedSignal } from './me
 import { isDecided, isOver, isUnderWay, note, see, show, type TaskRun } from './task-run.ts';
 
 /**
- * Whatever client sends an update, it is checked against the record and written to it before the workflow acts.
- * Malformed input is rejected by the validator and leaves no trace in the history.
+ * Every update, whichever client sends it, is checked against the record and written to it before the workflow acts.
+ * The validator rejects malformed input, which leaves no trace in the history.
  */
 export function handleActions(run: TaskRun): void {
   for (const name of workflowActions) {
@@ -36,7 +36,7 @@ export function handleActions(run: TaskRun): void {
     run.view = concern === undefined ? view : { ...view, concern };
     show(run);
   });
-  // A submission in flight is not affected, because the record refuses the event.
+  // This does not affect a submission in flight, because the record refuses the event.
   setHandler(unservedSignal, (channels) =>
     unstopped(async () => {
       if (!isOver(run) && Array.isArray(channels)) await stepTask(run, { kind: 'skipped', channels });
@@ -46,12 +46,12 @@ export function handleActions(run: TaskRun): void {
 
 const callersCancelWords = ' Without an input it is the caller’s own cancellation.';
 
-/** Only a caller's cancellation has no input of its own. */
+/** Used as the input of a caller's cancellation, which has none of its own. */
 const callersCancel: ActionInput = { reason: 'cancelled by its caller', by: 'caller' };
 
 /**
- * After a cancellation from the Temporal UI, the task still exists and operators must still be able to act on it, so
- * keep handling updates.
+ * Keeps an update running after a cancellation from the Temporal UI. The task still exists then, and operators must be
+ * able to act on it.
  */
 function unstopped<Result>(handle: () => Promise<Result>): Promise<Result> {
   return CancellationScope.nonCancellable(handle);
@@ -79,8 +79,8 @@ function requestOf(run: TaskRun, action: ActRequest['action'], raw: unknown): Ac
   const { task, currency, basis } = run.input;
   const input = requireInput(action, raw);
   const isCallers = input === callersCancel;
-  // A cancellation with Temporal's own tools is not an update and has no id, so derive one from the run. A reset starts
-  // another run.
+  // A cancellation with Temporal's own tools is not an update and has no id, so derive one from the run. The id is
+  // unique, because a reset starts another run.
   const { id } = currentUpdateInfo() ?? { id: `ui-cancel-${workflowInfo().runId}` };
   return { task, currency, basis, action, input, id, at: Date.now(), ...(isCallers ? { isCallers } : {}) };
 }
@@ -113,8 +113,8 @@ function whyNotFailed(run: TaskRun): string | undefined {
 }
 
 /**
- * Returns undefined if the task was cancelled. A job that keeps running and costing money must not be reported as
- * cancelled.
+ * Returns undefined if the task was cancelled. As long as a job keeps running and costing money, it must not be
+ * reported as cancelled.
  */
 function whyNotCancelled(run: TaskRun): string | undefined {
   const { state, status, error } = run.view;
@@ -125,7 +125,10 @@ function whyNotCancelled(run: TaskRun): string | undefined {
     : 'The upstream is already working on it, so it can no longer be cancelled.';
 }
 
-/** The task's next step may be delayed, for example until the previous activity has ended. */
+/**
+ * How long to wait for the task's next step to begin. It may be delayed, for example until the previous activity has
+ * ended.
+ */
 const beginsWithinMs = 5_000;
 
 async function wake(run: TaskRun, said: string): Promise<string> {
@@ -157,7 +160,7 @@ function triedWords({ view: { state } }: TaskRun): string {
   return `It was tried just now: ${stateWords[state.at]}.`;
 }
 
-/** Temporal does not reply to whoever cancelled the workflow, so a refusal is shown in the task's details. */
+/** Temporal does not reply to whoever cancelled the workflow. A refusal is therefore shown in the task's details. */
 export async function cancelFromUi(run: TaskRun): Promise<void> {
   const input = { reason: 'cancelled with Temporal’s own tools', by: 'unknown' };
   try {

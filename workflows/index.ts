@@ -5,12 +5,12 @@ import type { ReconcileReport } from '../activities/types.ts';
 
 export { generationTask } from './generation-task.ts';
 
-/** Used if an operator requests a redelivery, or if the task's own workflow no longer exists. */
+/** Used if an operator requests a redelivery, or if the workflow of the task itself no longer exists. */
 export async function redeliverCallback(task: string): Promise<void> {
   await callbackActivities().deliverCallback(task, workflowInfo().runId);
 }
 
-/** Started by a Schedule every few minutes. */
+/** A Schedule starts this every few minutes. */
 export async function reconcileTasks(): Promise<ReconcileReport> {
   return reconcile();
 }

@@ -2,7 +2,7 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Concern } from '../src/task/attention.ts';
 import type { ActionResult, RunningActionName } from '../src/operating/acts.ts';
 
-/** The handler validates the input, which should be an `ActionInput`. */
+/** The input should be an `ActionInput`, but only the handler checks that. */
 export function actionUpdate(name: RunningActionName) {
   return defineUpdate<ActionResult, [input: unknown]>(name);
 }
@@ -16,5 +16,5 @@ export const refusedAction = 'ActionRefused';
 /** Sent when an operator should look at a task that is still running. Null withdraws the concern. */
 export const concernSignal = defineSignal<[concern: Concern | null]>('concern');
 
-/** Sent by the reconciler if no worker serves these channels. */
+/** Sent by the reconciler if there is no worker for these channels. */
 export const unservedSignal = defineSignal<[channels: readonly string[]]>('unserved');

@@ -6,12 +6,11 @@ import { callbackActivities, firstCallback } from './activity-proxies.ts';
 import { note, type TaskRun } from './task-run.ts';
 
 /**
- * If the outcome of a request is unknown, wait this long before repeating it, because the receiver may still be
- * responding.
+ * How long to wait before repeating a request whose outcome is unknown, because the receiver may still be responding.
  */
 const unknownAnswerMs = 25_000;
 
-/** Makes the first request in a local activity. That is enough if the receiver responds promptly. */
+/** Makes the first request in a local activity. If the receiver responds promptly, no other activity is needed. */
 export async function sendCallback(run: TaskRun): Promise<void> {
   const first = await sendFirst(run);
   if (first.state === 'delivered') return;
@@ -39,7 +38,7 @@ async function sendFirst(run: TaskRun): Promise<FirstCallback> {
   try {
     return await firstCallback(run);
   } catch {
-    // The step took too long and may have sent the request.
+    // The local activity took too long and may have sent the request.
     return { state: 'pending', waitMs: unknownAnswerMs };
   }
 }

@@ -15,7 +15,7 @@ import { newRound } from '../src/task/rounds.ts';
 import { isAbandoned, isIdle, isSubmitting, isUnfinished, stopOf } from '../src/task/state.ts';
 import { searchAttributes } from './search-attributes.ts';
 
-/** Holds only the input and a copy of the record, so that a new run can rebuild it. */
+/** Contains nothing that a new run cannot rebuild from the input and the record. */
 export interface TaskRun {
   readonly input: TaskInput;
   lastLocal: Promise<unknown>;
@@ -27,8 +27,8 @@ export interface TaskRun {
 
 interface SeenView extends TaskView {
   /**
-   * Unix milliseconds by the workflow's clock. The record's deadline uses the database's clock, so only durations are
-   * taken from it.
+   * The deadline in Unix milliseconds by the workflow's clock. The record's deadline uses the database's clock, so only
+   * durations are taken from the record.
    */
   readonly dueAt: number;
 }
@@ -37,11 +37,11 @@ export interface Work {
   readonly activity: 'submit' | 'poll' | 'find';
   readonly channel: string;
   readonly scope: CancellationScope;
-  /** Stays false after a cancellation until the activity has really ended. */
+  /** After a cancellation, remains false until the activity has really ended. */
   isOver: boolean;
-  /** True if the activity ended without returning a view. The record then shows how far it got. */
+  /** True if the activity ended without returning a view. How far it got is then shown by the record. */
   hasFailed: boolean;
-  /** Consecutive failures before this activity without a change to the record. */
+  /** The number of consecutive failures before this activity, during which the record did not change. */
   readonly failures: number;
   readonly rev: number;
 }
@@ -83,7 +83,7 @@ export function see(run: TaskRun, view: TaskView, since: number): void {
   show(run);
 }
 
-/** Waits at most `ms` milliseconds. The Temporal UI shows the summary with the timer. */
+/** Waits for the record to change, but at most `ms` milliseconds. The Temporal UI shows the summary with the timer. */
 export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): Promise<void> {
   const { rev } = run.view;
   const isChanged = (): boolean => run.view.rev !== rev;
@@ -118,7 +118,7 @@ export function isOver({ view }: TaskRun): boolean {
   return !isUnfinished(view.state);
 }
 
-/** True once the requested end has happened or turned out to be impossible. */
+/** True once the requested end of the task has happened or has turned out to be impossible. */
 export function isDecided(run: TaskRun): boolean {
   const { state } = run.view;
   return isOver(run) || (stopOf(state) === undefined && state.at !== 'ending');
@@ -129,8 +129,8 @@ function money({ input }: TaskRun, micros: string | bigint): string {
 }
 
 /**
- * Each write of search attributes costs the server as much as a task step, so they are written only if they change. The
- * details shown in the Temporal UI cost no history event.
+ * Writes search attributes only if they change, because each write costs the server as much as a task step. The details
+ * in the Temporal UI do not cost a history event.
  */
 export function show(run: TaskRun): void {
   const { state, channel: known } = run.view;
@@ -195,7 +195,7 @@ function endingOf(run: TaskRun): string {
   return `The task ${status}${why}. Charged ${money(run, charge)}.`;
 }
 
-/** Written once, so that lists of workflows show how the task ended. */
+/** Writes the search attributes once more when the task has ended, so that lists of workflows show how it ended. */
 export function showEnd(run: TaskRun): void {
   const { status, error, upstreamId, channel = run.shown.channel, state } = run.view;
   const ending = [
@@ -203,7 +203,8 @@ export function showEnd(run: TaskRun): void {
     ...(error?.class === undefined ? [] : [{ key: searchAttributes.failure, value: error.class }]),
     ...(upstreamId === undefined ? [] : [{ key: searchAttributes.upstreamTaskId, value: upstreamId }]),
   ];
-  // No list shows a task without a record. Clear its attention flag anyway, so that no operator looks for it.
+  // A task whose creation was abandoned is in no list. Clear its attention flag anyway, so that no operator looks for
+  // it.
   showNews(run, { channel, attention: undefined }, isAbandoned(state) ? [] : ending);
 }
 

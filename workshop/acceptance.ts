@@ -5,9 +5,9 @@ import { openStand } from './stand/stand.ts';
 import { startOwnGateway } from './stand/own-gateway.ts';
 
 /**
- * `npm run acceptance [-- --base-url URL --key KEY --model NAME --video-model NAME]`: checks a gateway of its own, or a
- * deployment, with the official Python clients, LiteLLM, and clients that third-party tools generate from the OpenAPI
- * document. `npm test` covers the official Node clients.
+ * `npm run acceptance [-- --base-url URL --key KEY --model NAME --video-model NAME]`: checks a gateway with the
+ * official Python clients, LiteLLM, and clients that third-party tools generate from the OpenAPI document. Without a
+ * URL, it starts a gateway of its own. `npm test` covers the official Node clients.
  */
 
 const command = new Command()

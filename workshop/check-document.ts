@@ -16,7 +16,8 @@ const spectralRules = 'extends: ["spectral:oas"]\nrules: { oas3-operation-securi
 try {
   writeFileSync(join(directory, 'openapi.json'), documentText());
   writeFileSync(join(directory, '.spectral.yaml'), spectralRules);
-  // A task id starts with `task_`, so `/v1/videos/{task_id}/content` cannot be `/v1/videos/generations/{task_id}`.
+  // A task id starts with `task_`, so the paths `/v1/videos/{task_id}/content` and `/v1/videos/generations/{task_id}`
+  // never match the same request.
   const known = '--skip-rule=no-ambiguous-paths';
   npx('@redocly/cli@2.77.0', ['redocly', 'lint', 'openapi.json', '--max-problems=100', known]);
   npx('@stoplight/spectral-cli@6.16.3', ['spectral', 'lint', 'openapi.json', '--fail-severity=hint']);

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { documentText } from './document.ts';
 
 /**
- * `npm run document`: writes docs/openapi.json and generates the client's types in src/client/types.ts from it.
- * Published generators type every route and require an older compiler, so this one covers only the parts of JSON Schema
- * that the document uses.
+ * `npm run document`: writes docs/openapi.json and generates the client's types in src/client/types.ts from it. This
+ * generator covers only the parts of JSON Schema that the document uses. Published ones type every route and require an
+ * older compiler.
  */
 
 const roots = `VideoRequest CreatedTask VideoTask VideoTaskList ImageGenerationRequest ImageGenerationForm

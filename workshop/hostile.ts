@@ -54,7 +54,7 @@ const victimProgram = new URL('hostile/victim.ts', import.meta.url);
 const keysOfAttacker = 2;
 const aliveWithinMs = 60_000;
 const calmMs = 200;
-/** Limits apply per IP address, so each attacker gets its own. Linux needs no configuration for this. */
+/** Limits apply per IP address, so each attacker gets its own. On Linux, these addresses work without configuration. */
 const addressOf = (host: string) => (process.platform === 'linux' ? { localAddress: `127.0.${host}` } : {});
 
 const victimAddress = addressOf('0.2');

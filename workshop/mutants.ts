@@ -15,7 +15,7 @@ import { mutate, readMutants, type Mutant } from './mutants/corpus.ts';
  * file or broken promise contains the text.
  */
 
-/** `broken` means that the run did not pass although no test failed, so it proves nothing. */
+/** `broken` means that the run did not pass but no test failed either, so it proves nothing. */
 type Verdict = 'passed' | 'failed' | 'timeout' | 'broken';
 
 const runMaxMs = 300_000;
@@ -81,7 +81,8 @@ function runTests(files: readonly string[]): { readonly verdict: Verdict; readon
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
-  // A mutant may make tests wait forever, and a single failure is enough.
+  // Stop at the first failure, because one is enough. Limit the waiting time, because a mutant may make tests wait
+  // forever.
   const impatient = ['--bail=1', '--testTimeout=180000', '--expect.poll.timeout=60000'];
   const { status, signal, stdout, stderr } = spawnSync(
     join(copy, 'node_modules/.bin/vitest'),

@@ -9,8 +9,8 @@ import { rawEnvironment } from '../src/config/environment.ts';
 
 /**
  * `npm run package [-- --destination DIR]`: writes mediary-VERSION.tgz, the file that `npm publish` would publish, and
- * prints its path. Node does not strip types inside node_modules, so every source is compiled in place. Other files are
- * copied.
+ * prints its path. Every TypeScript source is compiled in place, because Node does not strip types inside node_modules.
+ * Other files are copied.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -35,7 +35,7 @@ const { values } = parseArgs({ options: { destination: { type: 'string', default
 const directory = mkdtempSync(join(tmpdir(), 'mediary-package-'));
 try {
   compile({ include: folders.map((folder) => join(root, folder)) });
-  // Only the client gets type declarations, because users may import nothing else.
+  // Only the client gets type declarations, because users must not import anything else.
   compile({ include: [join(root, 'src/client')], declaration: true });
   for (const folder of folders) {
     cpSync(join(root, folder), join(directory, folder), {
@@ -105,7 +105,7 @@ function manifest() {
   };
 }
 
-/** npm compares this field with the provenance. It is set only in a release. */
+/** npm compares this field with the provenance of the package. It is set only in a release. */
 function repositoryFields() {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = rawEnvironment();
   if (server === undefined || name === undefined) return {};

@@ -64,7 +64,7 @@ checks.not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
 `;
 }
 
-/** Schemathesis calls `ast.parse`, which is not thread-safe in Python 3.11, so there is only one worker. */
+/** There is only one worker, because Schemathesis calls `ast.parse`, which is not thread-safe in Python 3.11. */
 const alwaysOptions =
   '--continue-on-failure --suppress-health-check all --request-timeout 60 --workers 1 --no-color';
 

@@ -56,7 +56,7 @@ async function runSeed(): Promise<number> {
   }
 }
 
-/** A task that needs an operator keeps its slot, so a long run would stall if nobody acted on such tasks. */
+/** Acts on tasks that need an operator. They keep their slots, so a long run would stall otherwise. */
 async function attend(operators: Operators, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     await operators.answerAttention().catch(() => undefined);

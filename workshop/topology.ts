@@ -16,9 +16,10 @@ const lookEveryMs = 2_000;
 const tasksPath = '/v1/videos/generations';
 
 /**
- * `npm run topology`: runs the services of docker-compose.yml as processes, without Docker, on Linux. Every service has
- * the environment, arguments, check and stop time in the file, and uses deploy/'s own scripts. Then runs the demo, a
- * backup and its restoration, and `ledger verify`. Prints a row for each step, and exits with 1 if one failed.
+ * `npm run topology`: runs the services of docker-compose.yml as processes on Linux, without Docker. Every service has
+ * the environment, arguments, check and stop time from the file, and uses the scripts in deploy/. Afterwards, runs the
+ * demo, a backup and its restoration, and `ledger verify`. Prints a row for each step, and exits with 1 if one of them
+ * failed.
  */
 
 const command = new Command()
@@ -55,7 +56,7 @@ try {
 }
 notHad(stand).forEach((what) => print(`not had ${what}`));
 
-/** Rethrows the step's error, because later steps cannot run without the services that it starts. */
+/** Rethrows the step's error, because later steps depend on the services that it starts. */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   const startedAt = Date.now();
   const row = (word: string, result: string): void => {
@@ -79,7 +80,7 @@ async function startServers(stand: TopologyStand): Promise<void> {
   await step('postgresql: first start', async () => {
     await initializePostgresql(stand);
     await postgresql.start();
-    // The image creates a database named after its user.
+    // PostgreSQL's image would create a database that has the same name as its user.
     await postgresql.run('createdb', ['--username', 'temporal', 'temporal']);
     return lastLine(await postgresql.run('postgres', ['--version']));
   });
@@ -143,7 +144,10 @@ async function demo({ key, url: apiUrl }: Caller): Promise<string> {
   return (lines.at(-1) ?? '').trim();
 }
 
-/** Follows docs/deployment.md with tasks in flight, first for PostgreSQL, then for MongoDB. Later changes are lost. */
+/**
+ * Follows docs/deployment.md while tasks are in flight, first for PostgreSQL, then for MongoDB. Changes made after the
+ * backup are lost.
+ */
 async function backupAndRestore(
   { apis, workers, temporal, postgresql, mongodb, directory }: TopologyStand,
   caller: Caller,

@@ -25,7 +25,7 @@ import { installFromPypi } from './pypi-venv.ts';
  * because it always needs both registries.
  */
 
-/** The full package includes every product of that cloud, so only Ark's runtime is installed. */
+/** Installs only Ark's runtime, because the full package includes every product of that cloud. */
 const vendorPackages = ['volcengine-ark-runtime==5.0.54', 'dashscope==2.0.2', 'luma-agents==0.5.0'];
 const pinned = [...vendorPackages, 'PyJWT[crypto]==2.15.1'];
 const { newest: isNewest } = parseArgs({ options: { newest: { type: 'boolean', default: false } } }).values;
@@ -68,7 +68,7 @@ try {
   for (const name of Object.keys(adapters)) if (!read.has(name)) mismatches.push(`${name}: no job was read`);
   const { compared = pinned, differences = [] } = newest?.compare() ?? {};
   const found = [...mismatches, ...differences];
-  // The scheduled workflow, which passes `--newest`, reads the list from stdout.
+  // The scheduled workflow uses `--newest` and reads the list from stdout.
   for (const difference of found) (isNewest ? process.stdout : process.stderr).write(`- ${difference}\n`);
   const summary = `${compared.join(', ')}: ${jobs.length} jobs, ${found.length} mismatches\n`;
   (isNewest ? process.stderr : process.stdout).write(summary);
@@ -96,7 +96,7 @@ async function walk({ url }: Simulator): Promise<{ mismatches: string[]; jobs: J
   return { mismatches, jobs };
 }
 
-/** Checks that PyJWT accepts a receipt and rejects an altered one. Returns the problems. */
+/** Checks that PyJWT accepts a receipt and rejects one that was altered. Returns the problems found. */
 function checkReceipt(): string[] {
   const keys = createReceiptKeys(randomBytes(32));
   const payload = { task: 'task_1', charge: '0.762300', steps: [{ b: 1.5, a: 'é' }, null] };
@@ -145,7 +145,7 @@ function asRead(status: OperationStatus): Read {
   };
 }
 
-/** Some vendors sign a link anew for each response, so the query with the signature is removed. */
+/** Removes the query, because some vendors sign a link anew for each response. */
 function unsigned(link: string | null): string | null {
   return link?.split('?')[0] ?? null;
 }

@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /** The names in `headers` are in lower case. `body` contains the raw bytes. `now` is in Unix seconds. */
 export function isGenuine(headers, body, secret, now = Date.now() / 1000) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
-  // Reject old messages, because someone could have recorded them.
+  // Reject old messages, because an attacker could have recorded them to send them again.
   if (!(Math.abs(now - Number(timestamp)) <= 300)) return false;
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();

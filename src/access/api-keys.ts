@@ -11,7 +11,7 @@ export interface KeyAuth {
   readonly newKey: Tokens<never>['newToken'];
   /** Returns undefined for every kind of invalid key, so that callers cannot distinguish unknown keys from expired ones. */
   authenticate(authorization: string | undefined): Promise<KeyHolder | undefined>;
-  /** Other nodes notice a change within 5 s. */
+  /** Drops the key from this node's cache. Other nodes notice a change within 5 s. */
   forget(keyId: string): void;
 }
 

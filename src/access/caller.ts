@@ -12,7 +12,7 @@ export interface KeyHolder extends Caller {
 
 export interface Caller {
   readonly account: string;
-  /** Limits are counted under this id. A replacement key keeps the id of the first key in the chain. */
+  /** The id under which limits are counted. A replacement key keeps the id of the first key in the chain. */
   readonly key: string;
   readonly seesAccount?: boolean;
   readonly secondsMax?: number;

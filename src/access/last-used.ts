@@ -12,7 +12,7 @@ export interface LastUsed {
 }
 
 export interface LastUsedDeps {
-  /** In Unix milliseconds. Must never replace a later time. */
+  /** Writes times in Unix milliseconds. Must never replace a later time. */
   readonly write: (uses: LastUses) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;

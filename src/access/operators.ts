@@ -14,7 +14,7 @@ export interface OperatorAuth {
   authenticate(authorization: string | undefined): Promise<OperatorIdentity | undefined>;
   /** Accepts ADMIN_TOKEN or an operator's own token, but not a session's token. */
   openSession(authorization: string | undefined, from: SessionOrigin): Promise<OpenedSession | undefined>;
-  /** Other nodes notice a revocation within 5 s. */
+  /** Drops the operator's tokens from this node's cache. Other nodes notice a revocation within 5 s. */
   forget(name: string): void;
 }
 
@@ -36,7 +36,7 @@ export interface OperatorAuthDeps {
   readonly randomBytes: RandomBytes;
 }
 
-/** Activity does not extend a console session. */
+/** How long a console session lasts. Activity does not extend it. */
 const sessionMs = 12 * 60 * 60 * 1000;
 const agentCharactersMax = 256;
 const idCharacters = 16;

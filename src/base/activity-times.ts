@@ -28,10 +28,10 @@ export const uploadMs = 2 * minute;
 /** How long an attempt may wait in a worker between polls. */
 export const stayMaxMs = 10 * minute;
 
-/** How long a call that returns images, and storing them, may take together. */
+/** How long a call that returns images may take, including the time to store them. */
 export const renderedAndKeptMs = 17 * minute;
 
-/** How many attempts a search for a job has. The search at the end of a task has one. */
+/** How many attempts a search for a lost job may make. The search at the end of a task gets only one. */
 export const searchTries = 5;
 
 /** The start-to-close timeouts. */
@@ -46,7 +46,7 @@ export const activityTimeouts = {
 
 /** The schedule-to-close timeouts. */
 export const scheduleTimeouts = {
-  /** Two full attempts. */
+  /** Enough for two full attempts. */
   stopMs: 2 * activityTimeouts.stopMs,
   searchesMs: 12 * minute,
   lastSearchMs: activityTimeouts.searchMs + 10 * second,

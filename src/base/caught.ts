@@ -20,7 +20,7 @@ const networkCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/** The MongoDB driver throws network errors unwrapped if a large write is cut off. */
+/** Detects unwrapped network errors, which the MongoDB driver throws if a large write is cut off. */
 export function isNetworkFailure(error: unknown): boolean {
   const code = systemCodeOf(error);
   return code !== undefined && networkCodes.has(code);

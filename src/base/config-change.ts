@@ -1,7 +1,7 @@
 export interface ConfigChange {
   /**
-   * Such as `models.clip.price.lines[3].price`. List entries are named by id, or by index if they have none. The index
-   * of a removed entry refers to the old list, all others to the new one.
+   * For example, `models.clip.price.lines[3].price`. List entries are named by id, or by index if they have none. The
+   * index of a removed entry refers to the old list, and any other index to the new list.
    */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';

@@ -22,7 +22,8 @@ const pixelFacts = z.strictObject({
 
 /**
  * A model's sizes can be a list of names or sizes (`auto`, `16:9`, `1024x1024`), any pixel size within bounds, or any
- * pixel size in one of the ratios. A size in a ratio must also have about as many pixels as a class or as `about`.
+ * pixel size in one of the ratios. In the last case, the image must also have about as many pixels as one of the
+ * classes, or as `about`.
  */
 export const sizeFacts = z.strictObject({
   only: z

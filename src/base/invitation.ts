@@ -1,4 +1,4 @@
-/** Its recipient can exchange the link once for a personal token. Times are in Unix milliseconds. */
+/** A link that its recipient can exchange once for a personal token. Times are in Unix milliseconds. */
 export interface Invitation {
   /** The HMAC of the link. The link itself is displayed once and never stored. */
   readonly hmac: string;
@@ -6,7 +6,7 @@ export interface Invitation {
   readonly usedAt?: number;
 }
 
-/** No token matches `hmac` until the link has been used. */
+/** A key or operator that may have an invitation. Until its link has been used, no token matches `hmac`. */
 export interface Invited {
   readonly hmac: string;
   readonly prefix: string;

@@ -1,5 +1,5 @@
 /**
- * - `create`: create tasks and files, and cancel or delete those.
+ * - `create`: create tasks and files, and cancel or delete them.
  * - `read_own`: read what the key created.
  * - `read_account`: read everything in the account, including other keys' tasks.
  * - `manage`: change the account's settings, and other keys' tasks and files.
@@ -18,7 +18,7 @@ export function hasScope({ scopes }: { readonly scopes: readonly KeyScope[] }, n
 
 export interface Reach {
   readonly account: string;
-  /** If undefined, all keys of the account. */
+  /** Undefined means all keys of the account. */
   readonly key?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Longer names cannot be misspellings of ours. */
+/** The maximum length of a name. Longer names cannot be misspellings of ours. */
 const nameCharactersMax = 64;
 
 export function didYouMean(name: string, candidates: readonly string[]): string {

@@ -48,7 +48,7 @@ export const adminName = 'admin';
 /** Only `admin` may add and revoke operators, change their roles, and delete accounts. */
 export type OperatorAccess = OperatorRole | 'admin';
 
-/** The audit log does not record routes that only read. */
+/** Returns true for routes that only read, which the audit log does not record. */
 export function isReading(access: OperatorAccess | readonly OperatorAccess[]): boolean {
   return access === 'read' || access === 'amounts';
 }

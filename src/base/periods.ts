@@ -16,7 +16,7 @@ export const periods = {
   notices: { everyMs: 15_000, idleMs: 30_000 },
   census: { everyMs: 15_000, idleMs: 30_000 },
   verification: { everyMs: 60_000 },
-  /** A monotonic clock drifts by far less than a second in a minute. */
+  /** Once a minute is enough, because a monotonic clock drifts by far less than a second in that time. */
   databaseClock: { everyMs: 60_000 },
   lastUses: { everyMs: 60_000 },
   storedBytes: { everyMs: 5_000 },
@@ -25,7 +25,7 @@ export const periods = {
   exchanges: { everyMs: 1_000 },
   /** Used while a request waits for a task's next status. */
   waitedTasks: { everyMs: 250 },
-  /** Per position in the queue, while another process appends to the same account. */
+  /** The period per position in the queue, while another process appends to the same account's ledger. */
   ledgerTurn: { everyMs: 12 },
   promisedBills: { everyMs: 5_000 },
   /** Used while another request uploads the same file to the same upstream. */

@@ -38,7 +38,7 @@ export type SharedPlaces = (typeof sharedPlaces)[number];
  */
 export interface Places {
   readonly name: SharedPlaces;
-  /** Does not wait. If there is no slot, returns the reason. */
+  /** Takes a slot without waiting. If there is none, returns the reason. */
   take(holder: string, options?: TakeOptions): Place | Refusal;
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
@@ -78,7 +78,7 @@ export interface PlacesOptions {
   readonly name: SharedPlaces;
   readonly placesMax: number;
   readonly shareMax?: number;
-  /** This many slots are kept free for holders that have none. */
+  /** How many slots are kept free for holders that have none. */
   readonly reserve?: number;
   /**
    * Decides which holder loses a slot when none is free. `more` (the default) picks the largest holder that has more

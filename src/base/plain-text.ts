@@ -27,7 +27,7 @@ export function plainText(text: string, max: number): string {
     .trimEnd()}…`;
 }
 
-/** Writes characters as JSON does, such as `\u001b`. */
+/** Escapes unprintable characters as JSON does, for example as `\u001b`. */
 export function escaped(text: string, { keepLines }: { readonly keepLines: boolean }): string {
   return text.replace(everyUnprintable, (character) =>
     keepLines && character === '\n' ? character : character.split('').map(escapedUnit).join(''),

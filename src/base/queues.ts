@@ -34,7 +34,7 @@ export function callbacksQueue(prefix: string): string {
   return `${prefix}callbacks`;
 }
 
-/** Submissions use this queue. Some also wait here for their jobs to finish. */
+/** Returns the queue for submissions. Some of them also wait there for their jobs to finish. */
 export function channelQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}`;
 }
@@ -42,7 +42,10 @@ export function channelQueue(prefix: string, channel: string): string {
 /** Channel ids contain no colon, so no other channel's queue can have this name. */
 const pollsEnd = ':polls';
 
-/** Polls, cancellations and searches for lost jobs use their own queue, so that they never wait behind submissions. */
+/**
+ * Returns the queue for polls, cancellations and searches for lost jobs. It is a separate queue so that they never wait
+ * behind submissions.
+ */
 export function pollsQueue(prefix: string, channel: string): string {
   return `${channelQueue(prefix, channel)}${pollsEnd}`;
 }

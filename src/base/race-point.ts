@@ -28,7 +28,7 @@ export function onRacePoint(next: RaceHook | undefined): void {
   hook = next;
 }
 
-/** Returns undefined if there is no hook, which saves the cost of a promise. */
+/** Calls the hook, if there is one. Otherwise returns undefined, which saves the cost of a promise. */
 export function racePoint(point: RacePoint, subject: string): Promise<void> | undefined {
   return hook?.(point, subject);
 }

@@ -3,10 +3,9 @@
  * the API key from the environment variable KEY, and each `{name}` in `path` from the environment variable NAME.
  *
  * @typedef {'json' | 'text' | 'file'} AnswerKind
- * @typedef {{
- *   origin: string, method: string, path: string, body?: Record<string, unknown> | undefined,
- *   hasKey?: boolean, answer?: AnswerKind, isWhole?: boolean,
- * }} Asked `hasKey` defaults to true and `answer` to `json`. `isWhole` keeps large files, for a program to be copied.
+ * @typedef {{ origin: string, method: string, path: string, body?: Record<string, unknown> | undefined, hasKey?:
+ * boolean, answer?: AnswerKind, isWhole?: boolean, }} Asked `hasKey` defaults to true and `answer` to `json`. `isWhole`
+ * keeps large files, so that the program can be copied and run.
  */
 
 /** @type {Readonly<Record<'curl' | 'typescript' | 'python', (asked: Asked) => string>>} */

@@ -4,7 +4,7 @@ export interface Retention {
   readonly requestsMs: number;
   readonly exchangesMs: number;
   /**
-   * Counts from the end of the task, and applies to its record and everything that belongs to it. Undefined means
+   * How long a task's record, and everything that belongs to it, is kept after the task has ended. Undefined means
    * forever.
    */
   readonly tasksMs?: number;

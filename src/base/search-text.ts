@@ -1,10 +1,13 @@
-/** These terms are stored with records, so that an index can find parts of ids and names. */
+/** The search terms in this file are stored with records, so that an index can find parts of ids and names. */
 
-/** Parts of this length start `partStep` characters apart, so any eight consecutive characters contain a whole part. */
+/**
+ * The length of an indexed part. Parts start `partStep` characters apart, so any eight consecutive characters contain a
+ * whole part.
+ */
 const partSize = 4;
 const partStep = 5;
 
-/** Shorter texts match only complete ids. */
+/** The minimum length of a search for part of an id. Shorter texts match only complete ids. */
 export const idPartMin = 8;
 
 export function partsOfId(id: string): string[] {

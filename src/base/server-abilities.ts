@@ -9,7 +9,7 @@ export interface ServerFacts {
 
 interface Ability {
   readonly isThere: (facts: ServerFacts) => boolean;
-  /** What the server lacks and how to fix that. Must follow the word "it". */
+  /** What the server lacks and how to fix that, worded to follow “it”. */
   readonly missing: string;
   readonly since?: readonly [major: number, minor: number];
 }
@@ -44,12 +44,12 @@ const recommended: readonly Ability[] = [
   },
 ];
 
-/** The gateway can use the server only if this returns an empty list. */
+/** Returns what the server lacks. The gateway can use the server only if the list is empty. */
 export function missingAbilities(facts: ServerFacts): readonly string[] {
   return lackedBy(facts, required);
 }
 
-/** The gateway can still use a server with these shortcomings. */
+/** Returns shortcomings with which the gateway can still use the server. */
 export function limitsOf(facts: ServerFacts): readonly string[] {
   return lackedBy(facts, recommended);
 }
@@ -81,8 +81,8 @@ export function requireAbilities(facts: ServerFacts): void {
 }
 
 /**
- * The driver's error about an outdated server only compares version numbers. This one names what the server lacks.
- * Other errors are returned unchanged.
+ * Replaces the driver's error about an outdated server, which only compares version numbers, with one that names what
+ * the server lacks. Returns other errors unchanged.
  */
 export function namedAbilityError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

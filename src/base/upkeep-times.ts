@@ -1,6 +1,6 @@
 export interface UpkeepTime {
   readonly shareMs: number;
-  /** The last item may take this much longer once the step's budget is used up. */
+  /** How much longer the last item may take once the step's budget is used up. */
   readonly lastMs: number;
 }
 

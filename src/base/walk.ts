@@ -44,8 +44,8 @@ export interface Walk<Item> {
   readonly turns?: Turns<Item>;
   readonly isTogether?: boolean;
   /**
-   * Decides when each item runs by calling `job`. All items run concurrently, and `isOver` is checked again before
-   * each.
+   * Decides when each item runs, and runs it by calling `job`. All items run concurrently, and `isOver` is checked
+   * again before each.
    */
   readonly inPlace?: (item: Item, job: () => Promise<boolean>) => Promise<boolean>;
 }

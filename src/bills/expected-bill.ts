@@ -13,13 +13,16 @@ export interface BilledTask extends Pick<
   readonly outcome?: Pick<TaskOutcome, 'kind' | 'cost'>;
 }
 
-/** The most reliable figure comes first. Empty if nothing is known. */
+/**
+ * Returns what the upstream is expected to bill for the attempt, with the most reliable figure first. Empty if nothing
+ * is known.
+ */
 export function expectedBill(task: BilledTask, attempt: Attempt, currency: string): Expected[] {
   const byRules = (cost: Micros): Expected => ({ by: 'rules', amount: formatMicros(cost), unit: currency });
   if (attempt.state === 'failed') return [byRules(0n)];
   if (jobOf(task) !== attempt) return [];
   const { cost, costUnknown = 0, outcome } = task;
-  // The task's cost is a sum over its attempts, of which only the last can cost anything.
+  // Only the last of the task's attempts can cost anything, so a cost above zero is that attempt's.
   const isKnown = cost !== undefined && (costUnknown === 0 || cost > 0n);
   return [
     ...(outcome?.cost === undefined ? [] : [{ by: 'upstream', ...outcome.cost } as const]),

@@ -11,7 +11,7 @@ export interface OwnAttempts {
   jobs(channel: string, created: Period): AsyncIterable<OwnAttempt>;
   unclaimed(channel: string, created: Period): AsyncIterable<OwnAttempt>;
   find(channel: string, jobs: readonly string[]): Promise<readonly OwnAttempt[]>;
-  /** Covers tasks that finished in the period, which may span at most two days. */
+  /** Returns the costs of tasks that finished in the period, which may span at most two days. */
   costs(channel: string, ended: Period): Promise<OwnCosts>;
 }
 

@@ -18,9 +18,9 @@ const daySeconds = 86_400;
 const sumsMax = 50_000;
 
 /**
- * For bills that list no jobs. Their lines cannot be matched to tasks, so sums per day, model and unit are compared
- * instead. The day that contains `from` is included, the day that contains `to` is not. Rows are ordered by day and
- * model.
+ * Compares bills that list no jobs with our records. Their lines cannot be matched to tasks, so sums per day, model and
+ * unit are compared instead. The day that contains `from` is included, and the day that contains `to` is not. Rows are
+ * ordered by day and model.
  */
 export async function reconcileDays(asked: ByDays): Promise<Read> {
   const { sums, ...read } = await readSums(asked);

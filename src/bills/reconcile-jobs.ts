@@ -144,8 +144,8 @@ function compareKeys(one: string, other: string): number {
 }
 
 /**
- * A bill need not list a free job. If the cost is unknown, it must list only successful jobs, because the upstream may
- * not bill for failed ones.
+ * Returns whether the bill must list the job. It need not list a free one. If the cost is unknown, only a successful
+ * job must be listed, because the upstream may not bill for failed ones.
  */
 function shouldBeBilled({ expected, status }: OwnAttempt): boolean {
   const [due] = expected;

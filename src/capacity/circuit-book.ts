@@ -26,7 +26,7 @@ import type {
   TakenProbes,
 } from './circuits.ts';
 
-/** Wait at least this long while another process probes. By then, the result is known or the next probe may start. */
+/** The minimum wait while another process probes. By then, the result is known or the next probe may start. */
 const probeElsewhereMs = 2_000;
 
 type TaskFailure = Omit<Failure, 'tasks' | 'accounts' | 'models'>;

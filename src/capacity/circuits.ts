@@ -36,9 +36,7 @@ export type CircuitDecision =
       readonly isTried?: boolean;
     };
 
-/**
- * Each function releases a probe that was taken for the request. `enter` adds to this list even if it fails halfway.
- */
+/** Functions that each release a probe taken for the request. `enter` adds to this list even if it fails halfway. */
 export type TakenProbes = (() => Promise<unknown>)[];
 
 export interface UpstreamFailure extends JudgedError {
@@ -53,8 +51,8 @@ export interface Circuits {
   /**
    * Decides whether a request may be sent now. After the cool-down, an open circuit lets one request through as a
    * probe. A task that failed at this circuit must wait for another cool-down. Models that have not failed are tried
-   * one at a time without a cool-down. If all failures came from one account, other accounts pass. Call this only
-   * through `throughCircuits`, which releases every probe.
+   * one at a time without a cool-down. If all failures came from one account, requests of other accounts are sent as
+   * usual. Call this only through `throughCircuits`, which releases every probe.
    */
   enter(request: CircuitRequest, probeMs: number, taken: TakenProbes): Promise<CircuitDecision>;
   /** Never throws, because a request must not fail if its outcome cannot be recorded. */

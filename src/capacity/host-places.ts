@@ -8,7 +8,10 @@ import { timeLimit } from '../process/running-time.ts';
  */
 export interface HostPlaces {
   take(origin: string, account: string): Promise<HostPlace>;
-  /** Returns undefined unless a request may be sent immediately. Reserves nothing for later. */
+  /**
+   * Takes a place only if a request may be sent immediately. Returns undefined otherwise, and reserves nothing for
+   * later.
+   */
   takeFree(origin: string, account: string): GrantedPlace | undefined;
 }
 
@@ -30,7 +33,7 @@ export interface HostPlacesOptions {
 
 interface Usage {
   usedMs: number;
-  /** The time at which the last rejected caller should return. The next one should return later. */
+  /** When the most recently rejected caller should retry. The next one should retry later. */
   lastReturnAt: number;
 }
 
@@ -124,7 +127,7 @@ interface Granted {
   readonly place: Place;
 }
 
-/** Spreads rejected callers so that they return at about the rate at which requests end. */
+/** Spreads out the retries of rejected callers, so that they arrive at about the rate at which requests end. */
 function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptions): HostPlace {
   const at = now();
   const wantedMs = Math.max(usage.lastReturnAt - at, returnMinMs) + usage.usedMs / places;

@@ -10,7 +10,7 @@ export interface RateLimiter {
 export interface RateLimiterOptions {
   /** A configuration change applies to callers that are already waiting. */
   readonly perSecond: () => number;
-  /** A clock in milliseconds that cannot be set. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }

@@ -43,7 +43,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
   const batches = createBatches({ store, random, onError });
   const known = createSnapshot<RenderRecord>({
     list: async () => {
-      // Write first, because the read replaces everything in memory.
+      // Write the new samples first, because the read replaces everything in memory.
       await batches.flush();
       const records = await store.list();
       computed.clear();
@@ -77,7 +77,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       if (!batches.add(kind, sample)) return;
       const samples = [...(known.find(id)?.samples ?? []), sample].slice(-renderSamplesMax);
       known.put({ id, ...kind, samples });
-      // Keep the computed times of all other kinds, because every poll reads them.
+      // Discard only this kind's computed times, because every poll reads those of the other kinds.
       computed.delete(id);
       computed.delete(renderId({ ...kind, output: '' }));
     },

@@ -11,7 +11,7 @@ export interface SlotRequest {
   readonly candidate: RouteCandidate;
   readonly model: string;
   readonly others: readonly RouteCandidate[];
-  /** A task that has not waited before cannot be in any queue yet. */
+  /** If false, the task cannot be in any queue yet. */
   readonly hasWaited: boolean;
   readonly deadlineAt: number;
   readonly createdAt: number;
@@ -45,7 +45,7 @@ export interface SlotKeeper {
   ): Promise<boolean>;
   take(request: SlotRequest): Promise<SlotAnswer>;
   /**
-   * For a call that cannot wait. Takes a slot if one is free and no other account comes first. Return it with
+   * Takes a slot for a call that cannot wait, if one is free and no other account comes first. Return the slot with
    * `release`.
    */
   tryTake(call: UrgentCall): Promise<boolean>;
@@ -73,8 +73,8 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   const queues = createSlotQueue(deps);
 
   /**
-   * The task may already hold a slot, because it was granted while the task waited, or because an activity took it and
-   * died.
+   * Returns true if the task already holds a slot, which was granted while the task waited or taken by an activity that
+   * then died. Extends its lease and gives back the task's other slots.
    */
   async function claim(held: readonly HeldSlot[], request: SlotRequest): Promise<boolean> {
     const queue = queueOf(request.candidate);

@@ -51,7 +51,7 @@ type Counted = Awaited<ReturnType<KeySlotStore['list']>>[number];
 const admissionMaxMs = 5 * 60_000;
 
 /**
- * Corrects each key's count of unfinished tasks. It may include tasks that finished without being released, or whose
+ * Corrects each key's count of unfinished tasks, which may include tasks that finished without being released or whose
  * admission died before writing anything. Returns the number of corrected keys.
  */
 export function createTidyKeySlots(

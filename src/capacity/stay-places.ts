@@ -14,7 +14,7 @@ export interface Stayer {
  */
 export interface StayPlaces {
   enter(stayer: Stayer, task: string): StayPlace | undefined;
-  /** If true, work that can wait elsewhere should. */
+  /** If true, an attempt should not wait here, but let the Temporal server start the next one later. */
   isFull(stayer: Stayer): boolean;
   returnInMs(queue: string): number;
   isEmpty(): boolean;
@@ -23,7 +23,10 @@ export interface StayPlaces {
   close(): void;
 }
 
-/** The worker is shutting down, an operator asked for an immediate retry, or another account got the place. */
+/**
+ * The worker is shutting down (`closed`), an operator asked for an immediate retry (`woken`), or another account got
+ * the place (`evicted`).
+ */
 export type StayEnd = 'closed' | 'woken' | 'evicted';
 
 export interface StayPlace {
@@ -43,7 +46,7 @@ interface Stay {
 
 export interface StayPlacesOptions {
   readonly placesMax: (queue: string) => number;
-  /** A clock in milliseconds that cannot be set. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
 }
 

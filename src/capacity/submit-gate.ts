@@ -29,7 +29,10 @@ export type SubmitRefusal =
   | ({ readonly kind: 'circuit_open' } & CircuitRefusal);
 
 export interface SubmitGate {
-  /** Does no I/O if there is no limit and no open circuit. */
+  /**
+   * Sends the request if the task gets a slot and no circuit is open. Does no I/O if there is no limit and no open
+   * circuit.
+   */
   pass<Sent>(request: SubmitRequest, send: Send<Sent>): Promise<Passed<SubmitRefusal, Sent>>;
   anyHasRoom: SlotKeeper['anyHasRoom'];
   leave(task: string, candidate: RouteCandidate): Promise<void>;
@@ -52,7 +55,7 @@ export function createSubmitGate(deps: {
       const { task, account, model } = request;
       const entering = { request: { ...candidate, task, account, model }, submitMs };
       const passed = await throughCircuits(circuits, entering, async (report) => {
-        // A queue position would reserve a slot that this task no longer needs.
+        // Leave the queues, because a queue position would reserve a slot that this task no longer needs.
         if (facts.hasWaited && !slots.isLimited(candidate)) await slots.leaveQueues(task);
         return send(report);
       });

@@ -7,13 +7,13 @@ import type { LastServed, OrderedTask } from '../task/fair-order.ts';
  * return, and waits on the Temporal server. It reserves no token, so a task that never returns does not delay others.
  */
 export interface SubmitLimiter {
-  /** Returns undefined if the task may be sent now. Waits up to a second for a token. */
+  /** Returns undefined if the task may submit now. Waits up to a second for a token. */
   enter(request: SubmitTurn, signal: AbortSignal): Promise<SubmitDelay | undefined>;
   giveBack(): void;
 }
 
 export interface SubmitTurn extends OrderedTask {
-  /** Whether the task was asked to return later, perhaps by another process, and has returned. */
+  /** True if the task was asked to return later, perhaps by another process, and has now done so. */
   readonly isBack: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface SubmitDelay {
 
 export interface SubmitLimiterOptions {
   readonly perSecond: () => number;
-  /** A clock in milliseconds that cannot be set. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -37,7 +37,7 @@ const inlineMaxMs = 1_000;
  * room.
  */
 const returnMaxMs = 300_000;
-/** A task that is this late is forgotten, because it was cancelled or has gone to another process. */
+/** A task that is this late is forgotten, because it was probably cancelled or has gone to another process. */
 const lapsesMs = 1_000;
 const turnsMax = 10_000;
 

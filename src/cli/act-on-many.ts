@@ -106,7 +106,7 @@ function isUnfinished({ status }: Row): boolean {
   return unfinishedStatuses.some((unfinished) => unfinished === status);
 }
 
-/** Null means that an amount is hidden or unknown, so the total is too. */
+/** Returns null if any amount is hidden or unknown, because the total then is too. */
 function totalOf(amounts: readonly unknown[]): string | null {
   if (amounts.includes(null)) return null;
   return formatMicros(

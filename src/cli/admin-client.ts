@@ -15,7 +15,7 @@ export interface AdminClient {
   /** Throws CommandError with the gateway's message, or with the reason why the gateway cannot be reached. */
   call(method: Method, path: string, body?: Row): Promise<Row>;
   linkTo(path: string): string;
-  /** For long operations. The gateway cancels the operation if this process exits. */
+  /** Performs a long operation. The gateway cancels it if this process exits. */
   follow(path: string, onProgress: (progress: Row) => void, body?: Row): Promise<Row>;
   read(path: string, query: Query, take: (bytes: Buffer) => Promise<void>): Promise<void>;
   list(path: string, query: Query): Promise<Page>;
@@ -25,7 +25,7 @@ export interface AdminClient {
 export interface Page {
   readonly rows: readonly Row[];
   readonly hasMore: boolean;
-  /** Set only if the next page needs more than `after`. */
+  /** Set only if `after` alone is not enough to request the next page. */
   readonly next?: string;
 }
 

@@ -7,7 +7,7 @@ interface Origin {
   readonly code?: string;
 }
 
-/** For errors that the operator can resolve, so no stack trace is printed. */
+/** An error that the operator can resolve, so no stack trace is printed. */
 export class CommandError extends Error {
   readonly code: string | undefined;
   readonly status: number;

@@ -6,8 +6,8 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
 /**
- * The printed script contains all words, so completing a line starts no process. Call this last, when the program has
- * all its commands.
+ * The printed script contains all words, so completing a line does not start the program. Call this last, once all
+ * commands have been added.
  */
 export function addCompletionCommand(completion: Command, context: CliContext): void {
   completion

@@ -69,7 +69,7 @@ export function adminCommand<Parsed extends unknown[]>(
   };
 }
 
-/** Unlike `adminCommand`, supports `--watch`. */
+/** Like `adminCommand`, but supports `--watch`. */
 export function lookCommand<Parsed extends unknown[]>(
   context: CliContext,
   run: (session: Session, ...parsed: Parsed) => Promise<void>,

@@ -30,7 +30,7 @@ export type Reckoning = z.infer<typeof reckoningSchema>;
 
 const partSchema = z.object({ amount: z.string(), how: reckoningSchema.nullable() }).nullable();
 
-/** A separate module so that `--help` does not load zod. */
+/** Kept in a separate module so that `--help` does not load zod. */
 export const explainedSchema = z.union([
   z.object({
     task: z.string(),

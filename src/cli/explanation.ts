@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const candidatesSchema = z.array(z.object({ channel: z.string(), credential: z.string() }));
 
-/** A separate module so that `--help` does not load zod. */
+/** Kept in a separate module so that `--help` does not load zod. */
 export const explanationSchema = z.object({
   candidates: z.array(
     z.object({ channel: z.string(), credential: z.string(), waits: z.boolean(), detail: z.string() }),

@@ -141,7 +141,7 @@ function addTermOptions(command: Command): Command {
     );
 }
 
-/** Only some operators may set caps, so a request without caps must omit them. */
+/** Returns true if any cap is given. Only some operators may set caps, so a request without caps must omit them. */
 function hasCaps({ day, month, total, model }: CapsOptions): boolean {
   return [day, month, total, model].some((given) => given !== undefined);
 }

@@ -7,9 +7,9 @@ import type { TableStyle } from './table.ts';
 export interface Output {
   readonly isJson: boolean;
   rows(rows: readonly Row[], table: Table): void;
-  /** Text output has one field per line, and prints `shown` instead of `item` if given. */
+  /** Prints one object. Text output has one field per line, and prints `shown` instead of `item` if given. */
   item(item: Row, shown?: Row): void;
-  /** Text output contains only the field `field`, with one line per member. */
+  /** Prints one object. Text output contains only the field `field`, with one line per member. */
   answer(item: Row, field: string): void;
   result(item: Row, text: string): void;
   note(text: string): void;

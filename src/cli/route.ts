@@ -81,7 +81,7 @@ export function parseFields(text: string, source = '--request'): object {
     const fields: unknown = JSON.parse(text);
     if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
   } catch {
-    // The error below quotes the text, which is more useful than the parser's message.
+    // Ignore the parser's message. The error below quotes the text, which is more useful.
   }
   throw new CommandError('usage', `${source} must be a JSON object, not ${text.slice(0, 200)}`);
 }

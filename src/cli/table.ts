@@ -4,13 +4,13 @@ import type { Row } from './admin-client.ts';
 import { isoSeconds } from '../base/times.ts';
 
 export interface TableStyle {
-  /** Unix milliseconds. If set, times are shown as ages. */
+  /** The current time, in Unix milliseconds. If set, times are shown as ages. */
   readonly now?: number;
-  /** In terminal columns. If undefined, text is never truncated. */
+  /** The maximum width, in terminal columns. If undefined, text is never truncated. */
   readonly widthMax?: number;
   /**
-   * Truncates only text with several words, even if the table is still too wide, because a truncated id or time would
-   * be useless.
+   * Truncates only text with several words, even if the table is then still too wide, because a truncated id or time
+   * would be useless.
    */
   readonly cutsTextsOnly?: boolean;
   readonly cellWidthMax?: number;

@@ -13,7 +13,7 @@ const sums = {
   unpriced: z.int(),
 };
 
-/** A separate module so that `--help` does not load zod. */
+/** Kept in a separate module so that `--help` does not load zod. */
 export const triedSchema = z.object({
   ...sums,
   by_model: z.array(z.object({ model: z.string(), ...sums })),

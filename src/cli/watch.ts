@@ -7,7 +7,7 @@ export interface Watch {
   readonly look: (print: (text: string) => void) => Promise<void>;
   readonly print: (text: string) => void;
   /**
-   * Each output replaces the previous one in a terminal. Elsewhere, an output is printed only if it differs from the
+   * In a terminal, each output replaces the previous one. Elsewhere, an output is printed only if it differs from the
    * previous one.
    */
   readonly isTerminal: boolean;

@@ -26,7 +26,7 @@ export async function readCallback({
   const header = (name: string) =>
     String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
   const timestamp = header('webhook-timestamp');
-  // An old message may have been recorded and replayed.
+  // Reject old messages, because an attacker could have recorded them to send them again.
   if (!(Math.abs(now - Number(timestamp)) <= ageSecondsMax)) return undefined;
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const prefix = new TextEncoder().encode(`${header('webhook-id')}.${timestamp}.`);

@@ -209,7 +209,7 @@ function errorOf({ status, headers, text }: Answer): MediaryError {
   }
 }
 
-/** A body without files is sent as JSON instead. */
+/** Returns undefined for a body without files, which is sent as JSON instead. */
 function formOf(body: object): FormData | undefined {
   const fields = Object.entries(body).flatMap(([name, value]: [string, unknown]): [string, unknown][] =>
     Array.isArray(value) ? value.map((item: unknown) => [`${name}[]`, item]) : [[name, value]],

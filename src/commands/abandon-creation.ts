@@ -24,8 +24,9 @@ export interface CreationTry {
 }
 
 /**
- * `begun`: nothing was undone, because the workflow already owns the task. `taken_over`: nothing was undone, because
- * another attempt is continuing the creation. `absent`: the task has no record.
+ * - `begun`: nothing was undone, because the workflow already owns the task.
+ * - `taken_over`: nothing was undone, because another attempt is continuing the creation.
+ * - `absent`: the task has no record.
  */
 export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
 

@@ -29,8 +29,8 @@ export interface TaskAction {
 }
 
 /**
- * Unfinished tasks are changed by their workflow, finished ones here. If this throws `action_not_possible`, nothing has
- * changed.
+ * Carries out an operator's action. Unfinished tasks are changed by their workflows, and finished ones here. If this
+ * throws `action_not_possible`, nothing has changed.
  */
 export function createActOnTask(deps: ActOnTaskDeps) {
   return async ({ task, action, input }: TaskAction): Promise<ActionResult> => {

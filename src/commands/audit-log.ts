@@ -127,8 +127,8 @@ function endOf(error: unknown): Ended {
 }
 
 /**
- * Users of Temporal's tools choose their own ids and may reuse one. For them, the name therefore covers all facts of
- * the action.
+ * Users of Temporal's tools choose their own ids and may reuse one. For such an id, the name therefore covers all facts
+ * of the action.
  */
 function nameOf(
   { target, by, action, reason, what }: Pick<AuditEntry, 'target' | 'by' | 'action' | 'reason' | 'what'>,

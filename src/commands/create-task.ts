@@ -46,7 +46,7 @@ export interface CreateTaskCommand {
   readonly sent: ClientTry;
   /** How to recognise repeats if the body alone is not enough, for example because it contains files. */
   readonly repeat?: Repeat;
-  /** Only the id of the HTTP request that creates the task is stored. */
+  /** The id of the HTTP request. Only the id of the one that creates the task is stored. */
   readonly requestId?: string;
   /** An idempotency key is unique per account and route. */
   readonly route: string;
@@ -59,7 +59,9 @@ export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | '
   readonly replayed: boolean;
 }
 
-/** A round creates nothing if its task id has been abandoned. The next round uses a new id. */
+/**
+ * How many task ids are tried. A round creates nothing if its id has been abandoned, and the next round uses a new one.
+ */
 const roundsMax = 5;
 const recordedDropsMax = 50;
 
@@ -165,7 +167,7 @@ function isRetryable(error: unknown): boolean {
   return !(error instanceof GatewayError) || mayBeRepeated(error);
 }
 
-/** Most dropped channels just do not serve the model, so these are left out. */
+/** Leaves out channels that simply do not serve the model, because that is why most channels are dropped. */
 function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
   return dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
 }
@@ -190,7 +192,10 @@ async function planUnlessCreated(
   }
 }
 
-/** A repeat of a request that has already begun its task needs no further storage, so it is exempt. */
+/**
+ * Checks that the results can be stored. A repeat is exempt if its task has already begun, because it needs no further
+ * storage.
+ */
 async function fitted(
   plan: RoutePlan,
   { claim, command }: { readonly claim: TaskClaim; readonly command: CreateTaskCommand },

@@ -38,7 +38,10 @@ export async function refundTask(
   return resultOf({ task: `The task stays ${status}.`, money }, planned);
 }
 
-/** Only the ledger entries record the operator and the reason. Returns undefined if there are no such images. */
+/**
+ * Refunds images that were generated synchronously. Only their ledger entries record the operator and the reason.
+ * Returns undefined if there are no such images.
+ */
 export async function refundImages(
   id: string,
   input: ActionInput,

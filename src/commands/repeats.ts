@@ -58,7 +58,7 @@ export interface RepeatRequest {
 
 export interface Claim {
   readonly made: string;
-  /** Stores the response before it is charged. Repeats receive the response only after `end`. */
+  /** Stores the response before the caller is charged for it. Repeats receive it only after `end`. */
   keep(answer: Answer): Promise<void>;
   /** Makes this response, or the stored one if none is given, available to repeats. Never throws. */
   end(answer?: Answer): Promise<void>;
@@ -114,7 +114,10 @@ export interface Repeats {
    */
   noteRefused(by: RefusedRequest): Promise<void>;
 
-  /** Concurrent calls claim a key only once. Throws `idempotency_key_reused` if the key belongs to another request. */
+  /**
+   * If several calls claim a key at once, only one succeeds. Throws `idempotency_key_reused` if the key belongs to
+   * another request.
+   */
   claim(ask: RepeatRequest, made: string): Promise<Claimed>;
   readonly wait: WaitForRepeat;
 }
@@ -199,7 +202,10 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     return { ...entry, recorded: logFailure(fresh, deps, () => store.note(fresh, { lost: false })) };
   }
 
-  /** Each request can be claimed only once, so two identical retries continue different requests. */
+  /**
+   * Finds the request that this one retries. Each request can be claimed only once, so two identical retries continue
+   * different requests.
+   */
   async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
     if (sent.retries === 0) return undefined;
     const name = nameOf(ask, deps);
@@ -266,7 +272,8 @@ function hmac(parts: readonly string[], { secret }: RepeatsDeps): string {
 }
 
 /**
- * In bytes. Smaller responses stay in memory briefly after they were sent, because the connection may still be reset.
+ * Responses up to this size, in bytes, stay in memory briefly after they were sent, because the connection may still be
+ * reset.
  */
 const heldBytesMax = 64 * 1024;
 

@@ -1,7 +1,7 @@
 import { serviceUnavailable } from '../errors/errors.ts';
 import { afterRunning } from '../process/running-time.ts';
 
-/** Only MongoDB can delay the start of a workflow, and its own timeouts are half a minute long. */
+/** A limit is needed because MongoDB can delay the start of a workflow, and its own timeouts are half a minute long. */
 const startWithinMs = 5_000;
 
 /**

@@ -9,7 +9,10 @@ import type { StoredBytesStore } from '../store/stored-bytes.ts';
 import { utcDay } from '../base/times.ts';
 
 export interface StorageQuota {
-  /** Throws `storage_quota_exceeded`. Reads each account from the database at most every ten seconds. */
+  /**
+   * Throws `storage_quota_exceeded` if the account has used up its storage. Reads each account from the database at
+   * most every ten seconds.
+   */
   check(account: string): Promise<void>;
   /** `expiresAt` is the time of deletion, in Unix milliseconds. */
   note(account: string, bytes: number, expiresAt: number): void;

@@ -27,7 +27,7 @@ function channelParts({ outbound, log }: Pick<Core, 'outbound' | 'log'>) {
   return { requestOf, providers, links };
 }
 
-/** No process has opened the channels of a draft, so this opens them. */
+/** Opens the channels of a draft in order to try one of their credentials, because no process has opened them. */
 export function createTryCredential({
   fileProvider,
   ...core

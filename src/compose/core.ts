@@ -71,7 +71,7 @@ export interface Core {
   readonly environment: Environment;
   readonly config: () => GatewayConfig;
   readonly runningConfig: RunningConfig;
-  /** `<host>/<pid>/<run>` */
+  /** The process, written as `<host>/<pid>/<run>`. */
   readonly node: string;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -62,7 +62,7 @@ function directoryFiles(directory: string): NewFiles {
       const part = `${path}.${randomUUID()}.part`;
       try {
         await pipeline(heads, createWriteStream(part, { flush: true, mode: 0o640 }), defined({ signal }));
-        // Unlike a rename, a link fails if the day's file exists, so it never replaces a file.
+        // Create a hard link, which fails if the day's file exists. A rename would replace the file.
         await link(part, path).catch((error: unknown) => {
           if (systemCodeOf(error) !== 'EEXIST') throw error;
         });

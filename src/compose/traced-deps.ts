@@ -2,7 +2,7 @@ import type { TaskSpans } from '../observability/task-spans.ts';
 import type { Deliver } from '../routing/delivery.ts';
 import type { PostCallback } from '../../activities/deps.ts';
 
-/** Receivers can continue these spans through the `traceparent` header. */
+/** Records each request as a span, which receivers can continue through the `traceparent` header. */
 export function tracedPost(post: PostCallback, spans: TaskSpans | undefined): PostCallback {
   if (spans === undefined) return post;
   return (delivery, task) => {

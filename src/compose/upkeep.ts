@@ -17,7 +17,7 @@ import { createRemoveTasks } from '../commands/remove-tasks.ts';
 import { createTaskRetention } from '../commands/task-retention.ts';
 import type { IsOver } from '../base/walk.ts';
 
-/** In order of execution. The steps for tasks are not included. */
+/** Returns the steps in order of execution. The steps for tasks are not included. */
 export function upkeepOf(core: Core): UpkeepStep[] {
   const { stores, health, mongo, secrets, log, now } = core;
   const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger'));

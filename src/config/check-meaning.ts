@@ -168,7 +168,7 @@ function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
   // again.
   if (issues.length > 0) return issues;
   const sharing = served.filter(({ models }) => ownPrice(models[model.id]) === undefined);
-  // The model's price is never used if every channel has one of its own.
+  // The model's price is never used if every channel has one of its own, so do not check it.
   if (served.length > 0 && sharing.length === 0) return [];
   return checkPrices({ ...model, channels: sharing.map(({ id }) => id) });
 }

@@ -16,7 +16,7 @@ export interface ConfigFile {
   readonly own: LoadedFile;
   readonly load: () => LoadedFile | Violations;
   readonly refusal: (violations: readonly string[]) => ConfigError;
-  /** For text that another process published. `secrets` maps each NAME in `${sealed:NAME}` to its value. */
+  /** Parses text that another process published. `secrets` maps each NAME in `${sealed:NAME}` to its value. */
   readonly parse: (
     text: string,
     secrets: ReadonlyMap<string, string>,

@@ -140,8 +140,8 @@ function partsBelow(spot: Spot): readonly Spot[] {
 }
 
 /**
- * Lists and mappings with arbitrary names are shown as their elements. A mapping that is always present is shown as
- * part of its parent.
+ * Returns true if the part is not shown by itself. Lists and mappings with arbitrary names are shown as their elements,
+ * and a mapping that is always present is shown as part of its parent.
  */
 function isPassedThrough(spot: Spot): boolean {
   const { isElement, isRequired, fallback } = spot;

@@ -44,8 +44,8 @@ function isIdOfEntry({ pointer, isElement }: Spot, part: string): boolean {
 }
 
 /**
- * Undefined for anything but a list or mapping. Also undefined if a form already offers all names of the mapping, or if
- * elements may be any JSON, which no form can edit.
+ * Returns undefined for anything but a list or mapping. Also returns undefined if a form already offers all names of
+ * the mapping, or if elements may be any JSON, which no form can edit.
  */
 export function elementOf(spot: Spot): Spot | undefined {
   const mapping = mappingOf(spot);

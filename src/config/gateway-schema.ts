@@ -24,7 +24,7 @@ import {
 
 /** The schema of gateway.yaml. docs/configuration.md describes every key, and a test compares the two. */
 
-/** Contains no colon or slash, because the names of queues and slots are built from ids. */
+/** An id contains no colon or slash, because the names of queues and slots are built from ids. */
 export const identifier = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be 1-63 letters, digits, dots, dashes');

@@ -14,11 +14,11 @@ const settingsSchema = z.object({
   adminToken: z.string(),
   account: z.string(),
   apiKey: z.string().optional(),
-  /** From the last start. Send no secret to this URL before `runningApiUrl` has confirmed it. */
+  /** The API's URL at the last start. Send no secret to it before `runningApiUrl` has confirmed it. */
   apiUrl: z.string().optional(),
   /** The local mode process, whose child process runs the API. */
   startedBy: processIdentitySchema.optional(),
-  /** From the last start. Undefined if that start used the operator's own configuration. */
+  /** The simulator's URL at the last start. Undefined if that start used the operator's own configuration. */
   simulatorUrl: z.string().optional(),
   mongodbUri: z.string().optional(),
   temporalAddress: z.string().optional(),
@@ -47,8 +47,9 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
 }
 
 /**
- * Undefined if local mode has exited, because another program may then listen on the same port and must not receive a
- * key. On Windows, which does not report when a process started, a reused process id is mistaken for local mode.
+ * Returns undefined if local mode has exited, because another program may then listen on the same port and must not
+ * receive a key. On Windows, which does not report when a process started, a reused process id is mistaken for local
+ * mode.
  */
 export async function runningApiUrl({ apiUrl, startedBy }: LocalSettings): Promise<string | undefined> {
   return startedBy !== undefined && (await isSameProcessAlive(startedBy)) ? apiUrl : undefined;

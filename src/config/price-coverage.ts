@@ -131,7 +131,10 @@ function narrow(domain: Domain, name: FactName, values: readonly FactValue[]): D
 
 const openWords = new Set(['adaptive', 'auto']);
 
-/** Undefined stands for a fact that the upstream does not report. A price line may still match it. */
+/**
+ * Returns the values that each fact of a job may have. Undefined stands for a fact that the upstream does not report. A
+ * price line may still match it.
+ */
 function possibleFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
   const isVideo = kind === 'video';
@@ -159,7 +162,7 @@ function possibleFacts(model: SoldModel): Domain {
   };
 }
 
-/** Returns one plain request per combination, without facts that the model does not list. */
+/** Returns the values that each fact of a plain request may have, limited to what the model lists. */
 function soldFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
   const listed = (values: readonly string[]): readonly FactValue[] => {
@@ -189,8 +192,8 @@ function inputFlags({ inputs }: SoldModel): Pick<Domain, 'video_input' | 'audio_
 }
 
 /**
- * Returns both ends of the range, and each line's bounds with their neighbours. Between two consecutive durations, the
- * matching line never changes.
+ * Returns the durations to check: both ends of the range, and each line's bounds with their neighbours. Between two
+ * consecutive durations, the matching line never changes.
  */
 function lengths(
   lines: Price['lines'],

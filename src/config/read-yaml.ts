@@ -2,9 +2,9 @@ import { Composer, Parser, parseDocument } from 'yaml';
 import type { CST } from 'yaml';
 
 const bytesMax = 256 * 1024;
-/** The parser recurses at each level, and a stack overflow cannot be handled safely. */
+/** The maximum depth of nesting. The parser recurses at each level, and a stack overflow cannot be handled safely. */
 const levelsMax = 32;
-/** Per list or mapping. The parser compares each key with all the others. */
+/** The maximum number of entries in a list or mapping. The parser compares each key with all the others. */
 const entriesMax = 2_000;
 const errorsMax = 20;
 
@@ -37,7 +37,7 @@ function parse(text: string): ReadYaml {
   try {
     const documents = [...new Composer().compose(tokens, true, text.length)];
     const [document] = documents;
-    // No other function of the library reports the positions of errors.
+    // Parse again with `parseDocument`, because no other function of the library reports the positions of errors.
     if (document === undefined || documents.length > 1 || document.errors.length > 0)
       return { violations: parseDocument(text).errors.map((error) => error.message) };
     const value: unknown = document.toJS();

@@ -18,7 +18,8 @@ export function watchReloadSignal(): void {
 }
 
 /**
- * Also calls the listener immediately if a signal arrived during startup. Returns a function that removes the listener.
+ * Calls the listener for each signal, and immediately if one arrived during startup. Returns a function that removes
+ * the listener.
  */
 export function onReloadSignal(listener: () => void): () => void {
   watchReloadSignal();

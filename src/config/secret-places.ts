@@ -22,7 +22,10 @@ export function draftSecretsIn(file: unknown): readonly WrittenSecret[] {
   return secretsIn(file).filter(({ place }) => !isOfFile(place));
 }
 
-/** A stored secret is sent only to the server that it was entered for, even if the text around it changes. */
+/**
+ * Returns the origin of the server that a secret was entered for. A stored secret is sent only there, even if the text
+ * around it changes.
+ */
 export function originOfWritten(
   { value, origin }: WrittenSecret,
   before: readonly WrittenSecret[],
@@ -31,7 +34,10 @@ export function originOfWritten(
   return (same.find((secret) => secret.origin === origin) ?? same[0] ?? { origin }).origin;
 }
 
-/** Files are local to this machine, but drafts arrive over the network and may therefore contain less. */
+/**
+ * Returns what the draft must not contain. Files are local to this machine, but drafts arrive over the network, so less
+ * is allowed in them.
+ */
 export function draftIssues(
   running: unknown,
   draft: unknown,

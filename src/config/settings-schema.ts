@@ -46,8 +46,8 @@ export const resultsSchema = z
   });
 
 /**
- * Applies to data outside the ledger. The minimum of seven days allows for a task that takes three days and is followed
- * by three days of callback retries.
+ * How long data outside the ledger is kept. The minimum of seven days allows for a task that takes three days and is
+ * followed by three days of callback retries.
  */
 export const retentionSchema = z.strictObject({
   requests_days: positiveInt

@@ -14,7 +14,10 @@ export type VendorFiles = Readonly<Record<string, VendorFile>>;
 
 const namingSchema = z.object({ vendors: z.array(z.string()) });
 
-/** Unreadable files are reported when the packed text is parsed. */
+/**
+ * Packs gateway.yaml and its vendor files into one text. An unreadable file is left out here and reported when the text
+ * is parsed.
+ */
 export function withVendorFiles(gateway: string, path: string): string {
   const read = readYaml(gateway);
   const named = 'value' in read ? (namingSchema.safeParse(read.value).data?.vendors ?? []) : [];

@@ -4,7 +4,7 @@ import type { ConfigChange } from '../base/config-change.ts';
 import { listChanges } from './list-changes.ts';
 
 const shownCharactersMax = 200;
-/** In characters. Limits how much of a long common prefix is shown before the first difference. */
+/** How many characters of a long common prefix are shown, at most, before the first difference. */
 const sharedCharactersMax = 40;
 /** Texts at any other path may be a key, or a URL that contains one, so they are not displayed. */
 const shownTexts =

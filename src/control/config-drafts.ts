@@ -227,7 +227,7 @@ async function loadDraft(
 const changesKept = 50;
 const endingCharacters = 4;
 /**
- * The last four characters of a secret are displayed only from this length on. In a shorter secret, they would reveal
+ * The minimum length of a secret whose last four characters may be displayed. In a shorter secret, they would reveal
  * too much.
  */
 const shownFrom = 16;

@@ -61,7 +61,7 @@ interface Step {
   readonly by: 'end' | 'pair' | 'removal' | 'insertion';
 }
 
-/** Wagner–Fischer. Runs from the end so that the path can be read from the start. */
+/** Uses the Wagner–Fischer algorithm. Runs from the end so that the path can be read from the start. */
 function aligned(old: readonly Element[], fresh: readonly Element[]): ElementChange[] {
   const width = fresh.length + 1;
   const steps = Array.from({ length: (old.length + 1) * width }, (): Step => ({ cost: 0, by: 'end' }));

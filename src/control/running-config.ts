@@ -222,7 +222,10 @@ async function checked<Loaded extends { readonly config: GatewayConfig }>(
   return violations.length > 0 ? { violations } : file;
 }
 
-/** A process opens `results` only once, so a changed value is rejected. `opened` is undefined until then. */
+/**
+ * Rejects a changed value of `results`, because a process opens its storage only once. `opened` is undefined until it
+ * has.
+ */
 function withoutNewResults<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   opened: GatewayConfig | undefined,

@@ -74,7 +74,7 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
 }
 
-/** Callers see the message only of this kind of error. Its `detail` goes only to the log. */
+/** The only kind of error whose message callers see. Its `detail` goes only to the log. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string;

@@ -10,13 +10,13 @@ const fieldPattern = /^[\w.:/[\]$-]{1,128}$/;
  * may be logged.
  */
 export interface UpstreamWords {
-  /** From our own table or the vendor's, so it is safe for logs, histories and terminals. */
+  /** The code comes from our own table or the vendor's, so it is safe for logs, histories and terminals. */
   readonly code: string;
   /** One line. Never log it or write it to a workflow history. */
   readonly words: string;
 }
 
-/** If the code is not a plain token, moves it to the front of `words` and uses `instead`. */
+/** If the code is not a plain token, moves it to the front of `words` and uses `instead` as the code. */
 export function typedWords({ code, words }: UpstreamWords, instead: string): UpstreamWords {
   return isToken(code, codeCharactersMax)
     ? { code, words: plainText(words, wordsCharactersMax) }

@@ -12,7 +12,7 @@ import type { CallOutcome, CallStep, RecordedCall, RecordedExchange } from './re
 import { hashOf, holdsSecret, redactJson, redactText, redactUrl } from './redact.ts';
 import type { Hidden } from './redact.ts';
 
-/** Calls are described after they end, so that they are not slowed down. */
+/** Calls are described after they end, so that the description does not slow them down. */
 
 const shapeCharactersMax = 3_000;
 const bodyCharactersMax = 4_000;
@@ -38,7 +38,7 @@ export interface RawCall {
   readonly baseUrl: string;
   readonly operation?: Operation;
   readonly marker?: string;
-  /** Unix milliseconds between which the lost request was sent. Set only for `find`. */
+  /** The period in which the lost request was sent, in Unix milliseconds. Set only for `find`. */
   readonly sent?: readonly [number, number];
   readonly remainingSeconds?: number;
   readonly callback?: boolean;

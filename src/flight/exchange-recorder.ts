@@ -30,20 +30,23 @@ export interface ExchangeRecorderDeps {
 }
 
 /**
- * Used for writes that report a job's end or anything that may need an operator. Other writes join one of these or wait
- * for `laterMs`.
+ * How long a write waits if it reports a job's end or anything that may need an operator. Other writes join one of
+ * these or wait for `laterMs`.
  */
 const soonMs = 1_000;
 const laterMs = 120_000;
-/** Used for failed polls. It is shorter than for other polls, but long enough to combine several failures. */
+/**
+ * How long the write for a failed poll waits. Shorter than for other polls, but long enough to combine several
+ * failures.
+ */
 const failingMs = 15_000;
 const batchMax = 200;
-/** A task has two lists of calls in memory, each of at most this length. The document has its own limits. */
+/** The maximum length of each of a task's two lists of calls in memory. The document has its own limits. */
 const callsMax = 12;
 /** If this many tasks have unwritten calls, new tasks are not recorded until there is room again. */
 const pendingTasksMax = 5_000;
 /**
- * The last poll of this many tasks is remembered. If the least recently polled task is forgotten, its next poll is
+ * The number of tasks whose last poll is remembered. If the least recently polled task is forgotten, its next poll is
  * recorded even if nothing has changed.
  */
 const polledTasksMax = 50_000;
@@ -60,7 +63,9 @@ interface Polled {
   skipped: number;
 }
 
-/** An upstream's job ids are unique only within one channel. */
+/**
+ * Returns a key for the job. It includes the channel, because an upstream's job ids are unique only within one channel.
+ */
 export function jobOf(channel: string, { id }: { readonly id: string }): string {
   return `${channel}/${id}`;
 }
@@ -190,7 +195,7 @@ class Recorder {
   }
 }
 
-/** Progress alone is not worth recording. */
+/** Returns the part of an outcome that is worth recording. Progress alone is not. */
 function meaningOf(outcome: CallOutcome): string {
   if (outcome.kind === 'pending') return outcome.phase;
   if (outcome.kind === 'error') return `${outcome.code} ${outcome.status ?? ''}`;

@@ -73,7 +73,7 @@ export async function readTaskRecord(
   return { ...record, events: describeEvents(record), ...defined({ history }) };
 }
 
-/** Ordered by when they started. Calls that this version cannot read are omitted. */
+/** Returns the calls in the order in which they started. Calls that this version cannot read are omitted. */
 function readCalls(texts: readonly string[]): RecordedCall[] {
   const calls = texts.flatMap((text) => recordedCallSchema.safeParse(JSON.parse(text)).data ?? []);
   return calls.toSorted((a, b) => a.at - b.at);

@@ -15,7 +15,7 @@ const seconds = z.number().meta({ description: 'Unix seconds. To three decimal p
 const text = z.string().max(2000);
 const operationSchema = z.record(z.string(), z.string());
 
-/** Spelled as in the ledger. */
+/** The fields are named as in the ledger. */
 export const factsSchema = z
   .object({
     usage: z

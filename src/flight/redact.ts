@@ -27,7 +27,7 @@ const itemsMax = 40;
 const fieldsMax = 80;
 const wordCharactersMax = 160;
 const sentenceCharactersMax = 300;
-/** Only the beginning of a text is compared with the caller's texts. */
+/** How many characters at the beginning of a text are compared with the caller's texts. */
 const comparedCharactersMax = 2_000;
 /** If two texts share this many consecutive letters, one is considered to quote the other. */
 const partCharacters = 16;
@@ -52,7 +52,7 @@ export function redactJson(value: unknown, hidden: Hidden): JsonValue {
   return redactValue(value, '', { veil: prepare(hidden), depth: 0 });
 }
 
-/** For text that is not JSON. Keeps at most its beginning, and nothing if it came from the caller. */
+/** Redacts text that is not JSON. Keeps at most its beginning, and nothing if it came from the caller. */
 export function redactText(text: string, hidden: Hidden): string {
   return redactString(text, 'message', prepare(hidden));
 }
@@ -82,7 +82,7 @@ function redactValue(value: unknown, name: string, { veil, depth }: Place): Json
   if (depth >= depthMax) return '[deep]';
   const place = { veil, depth: depth + 1 };
   if (Array.isArray(value)) return value.slice(0, itemsMax).map((item) => redactValue(item, name, place));
-  // This covers a response's bytes and body parts that were read from a file, among others.
+  // For example, the bytes of a response, or a body part that was read from a file.
   if (!isPlain(value)) return '[data]';
   const fields = Object.entries(value).slice(0, fieldsMax);
   return Object.fromEntries(
@@ -95,10 +95,10 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Shorter field names cannot contain a key, because all keys in use are at least this long. */
+/** All keys in use are at least this long, so shorter field names cannot contain one. */
 const keyCharactersMin = 12;
 
-/** An upstream that repeats parts of a request may use a caller's text or a key as a field name. */
+/** Redacts a field name. An upstream that repeats parts of a request may use a caller's text or a key as one. */
 function redactName(name: string, veil: Veil): string {
   if (name.length > 64 || /\s/.test(name) || isCallers(name, veil)) return '[name]';
   if (holdsSecret(name, veil)) return '[name]';

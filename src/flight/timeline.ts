@@ -47,7 +47,7 @@ function absolute(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }
 
-/** Such as `+1.203 s`, `+12 min 5 s` or `+3 h 7 min`. */
+/** Returns text such as `+1.203 s`, `+12 min 5 s` or `+3 h 7 min`. */
 function relative(seconds: number): string {
   const sign = seconds < 0 ? '-' : '+';
   const length = Math.abs(seconds);

@@ -3,7 +3,7 @@ import type { EndedCall, TaskSpans } from '../observability/task-spans.ts';
 import type { RawCall } from './describe-call.ts';
 import type { ExchangeRecorder } from './exchange-recorder.ts';
 
-/** Also records adapter calls as spans. A request about many tasks becomes a span in each task's trace. */
+/** Also records adapter calls as spans. A request that covers many tasks becomes a span in each task's trace. */
 export function tracedRecorder(
   recorder: ExchangeRecorder,
   spans: Pick<TaskSpans, 'note'> | undefined,

@@ -221,7 +221,7 @@ function otherBasis(model: string, basis: PriceBasis, prices: OtherPrices): Pric
   return { ...basis, price, channels: Object.fromEntries(channels) };
 }
 
-/** Undefined unless the charge was based on the adapter's formula. */
+/** Returns undefined unless the charge was based on the adapter's formula. */
 function tokensOf(entries: readonly LedgerEntry[]): bigint | undefined {
   const settled = entries.find(({ kind }) => kind === 'settle');
   const { lines = [] } = readSettleReckoning(settled?.basis) ?? {};

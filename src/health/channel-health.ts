@@ -101,7 +101,7 @@ const flapsMin = 3;
 /** The sentence names at most this many circuits. `parts` always lists all of them. */
 const namedMax = 3;
 
-/** The only place that decides on a channel's health and describes it. */
+/** The only function that determines a channel's health and describes it. */
 export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHealth {
   const parts = partsOf(channel, facts);
   const opened = {
@@ -251,14 +251,14 @@ function stateOfCircuit({ state, until, by, at, openings = [] }: Circuit, now: n
   return by === undefined ? 'ill' : 'paused';
 }
 
-/** An open circuit counts from its last opening, because a failed probe changes `at`. */
+/** For an open circuit, returns the time of its last opening, because a failed probe changes `at`. */
 function sinceOf({ at, openings = [] }: Circuit, state: HealthState, now: number): number {
   if (state === 'serving' || state === 'paused') return at;
   if (state === 'flapping') return openings.find((opening) => opening.at > now - hourMs)?.at ?? at;
   return openings.at(-1)?.at ?? at;
 }
 
-/** A process that is both an API and a worker sends two reports. */
+/** Groups the reports by process, because a process that is both an API and a worker sends two. */
 function processesOf(nodes: readonly HealthNode[]): readonly (readonly HealthNode[])[] {
   const processes = new Map<string, HealthNode[]>();
   for (const node of nodes) {

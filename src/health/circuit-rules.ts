@@ -78,8 +78,8 @@ const second = 1000;
 const minute = 60 * second;
 
 /**
- * An account without funds usually stays so for a long time, so its cool-downs are long. An upstream at capacity soon
- * has room again, so its cool-downs are short.
+ * An account that has run out of funds usually stays that way for a long time, so its cool-downs are long. An upstream
+ * at capacity soon has room again, so its cool-downs are short.
  */
 export const circuitRules: Record<BadSign, CircuitRule> = {
   failure: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
@@ -100,7 +100,7 @@ export interface CircuitRecord {
   readonly until: number;
   readonly at: number;
   /**
-   * Failures of these tasks opened the circuit or kept it open. The newest is last. The tasks themselves may be at
+   * The tasks whose failures opened the circuit or kept it open. The newest is last. The tasks themselves may be at
    * fault.
    */
   readonly failedTasks?: readonly string[];
@@ -132,7 +132,7 @@ export interface CircuitEvidence {
   readonly accounts: readonly string[];
 }
 
-/** An upstream's responses or an operator opened the circuit. `at` is in Unix milliseconds. */
+/** One opening of the circuit, by an upstream's responses or an operator. `at` is in Unix milliseconds. */
 export interface CircuitOpening {
   readonly at: number;
   readonly sign: BadSign;
@@ -214,8 +214,8 @@ export function closedTo(
 const clocksApartMs = minute;
 
 /**
- * Whether the circuit is closed for longer than any cool-down lasts, because the database's clock has been set back. An
- * operator may choose any time.
+ * Returns true if the circuit would stay open for longer than any cool-down lasts, because the database's clock has
+ * been set back. Never true if an operator opened the circuit, because operators may choose any time.
  */
 export function isFarAhead(
   { by, until, suspectsUntil = 0, coolDownMs }: CircuitRecord,
@@ -263,8 +263,8 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
 }
 
 /**
- * The failure is not new evidence, because its task had already failed here or the response concerns only the model.
- * The next probe, by another task, is therefore not delayed.
+ * Use this if a failure is not new evidence, because its task had already failed here or the response concerns only the
+ * model. The next probe, by another task, is not delayed.
  */
 export function failedAgain(record: CircuitRecord, now: number): CircuitRecord {
   return { ...record, suspectsUntil: now + 2 * record.coolDownMs };
@@ -309,7 +309,10 @@ export function scopeOf(sign: BadSign): 'credential' | 'model' {
   return sign === 'account' ? 'credential' : 'model';
 }
 
-/** A failure of one model usually suggests that others fail too. A missing or forbidden model does not. */
+/**
+ * Returns true if such a failure of one model suggests that other models fail too. A missing or forbidden model and an
+ * account problem do not.
+ */
 export function spreads(sign: BadSign): boolean {
   return sign !== 'model' && sign !== 'account';
 }

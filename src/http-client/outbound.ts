@@ -82,7 +82,7 @@ export function openOutbound(callers: CallerNetworks, lookups: Lookups = lookups
       const origin = originOf(channel.base_url);
       const call = calls.of(networksFor({ kind: 'call', channel }, callers));
       const link = uploads.of(networksFor({ kind: 'link', channel }, callers));
-      // Adapters also call URLs from responses, such as upload targets.
+      // Adapters also call URLs from responses, such as upload targets. These are subject to the rules for links.
       return (asked) => (originOf(asked.url) === origin ? call : link)(asked);
     },
     linksOf: (channel) => guardedFor({ kind: 'link', channel }),

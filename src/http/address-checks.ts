@@ -18,7 +18,7 @@ export function checkCallback(
   });
 }
 
-/** The reason against a medium that is neither at a web address nor in another form that its route accepts. */
+/** The error message for a medium that is neither a web address nor in another form that its route accepts. */
 export const notAWebAddress = 'Media must be given as http or https URLs.';
 
 export function mediaUrlNotAllowed(param: string, reason: string): GatewayError {

@@ -7,9 +7,9 @@ import type { Logger } from '../observability/log.ts';
  * address cannot cause them to be rejected.
  */
 export interface AddressLimit {
-  /** For a request without a credential. Throws rate_limit_exceeded, which also closes the connection. */
+  /** Counts a request without a credential. Throws rate_limit_exceeded, which also closes the connection. */
   take(address: string): void;
-  /** For a request with a wrong credential, which costs more. Throws rate_limit_exceeded. */
+  /** Counts a request with a wrong credential, which costs more. Throws rate_limit_exceeded. */
   takeForWrong(address: string): void;
 }
 

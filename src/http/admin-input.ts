@@ -20,8 +20,8 @@ const bulkCharactersMax = 64;
 export const keyIdCharacters = 16;
 
 /**
- * For text written by operators. Invalid text is rejected rather than cleaned up, so the stored text is exactly what
- * was written.
+ * Accepts text written by operators. Invalid text is rejected rather than cleaned up, so the stored text is exactly
+ * what was written.
  */
 export function plainWords(charactersMax: number) {
   return z.string().max(charactersMax).refine(isPlain, mustBePlain);
@@ -87,7 +87,7 @@ export const isDryRun = z.boolean().optional().meta({
   description: 'If true, nothing is changed. The response says what would happen and contains a `plan`.',
 });
 
-/** Actions that move money or risk double billing need a plan. */
+/** Requires a plan for actions that move money or risk double billing. */
 export function requirePlan(
   action: OperatorActionName,
   { plan, dry_run: dryRun }: { readonly plan?: string | undefined; readonly dry_run?: boolean | undefined },

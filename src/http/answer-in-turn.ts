@@ -25,7 +25,7 @@ export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault)
   }
 }
 
-/** If the gateway holds back bytes of this request, the delay is not the sender's fault. */
+/** Returns true while the gateway holds back bytes of this request. A delay is then not the sender's fault. */
 export function isHeldBack({ socket }: IncomingMessage): boolean {
   return (turns.get(socket)?.heldBytes ?? 0) > 0;
 }
@@ -38,8 +38,8 @@ export function hasMore(socket: Socket): boolean {
 const turns = new WeakMap<Socket, ConnectionTurns>();
 
 /**
- * When the budget is exhausted, the connection that holds back the most bytes is closed, among those that cannot
- * currently be parsed.
+ * The memory for bytes that are held back. When it is exhausted, the gateway closes the connection that holds back the
+ * most bytes, among those that cannot currently be parsed.
  */
 interface HeldBytes {
   left: number;
@@ -94,8 +94,8 @@ class ConnectionTurns {
   }
 
   begin(request: IncomingMessage, response: ServerResponse): void {
-    // A second request before the response can only follow a chunked body, whose end only the parser can find. Clients
-    // that wait for responses never send one.
+    // Close the connection. A second request before the response can only follow a chunked body, whose end only the
+    // parser can find. Clients that wait for responses never send one.
     if (this.exchange !== undefined) {
       this.socket.destroy();
       return;

@@ -78,7 +78,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   const routes = createRoutes(routeDeps).map(createReadInTurn());
   const koa = new Koa<RequestState>();
   koa.silent = true;
-  // Happens if the caller disconnects before the response is written.
+  // This happens if the caller disconnects before the response is written.
   koa.on('error', (err: unknown) => deps.log.debug({ err }, 'could not write a response'));
   const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps);
   koa.use(createRequestScope({ ...deps, addressOf, addresses, lostAnswers, isDraining: () => draining }));
@@ -110,9 +110,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   };
 }
 
-/**
- * Limits the identification of the caller and the counting of the request. MongoDB's own timeouts take 20 s or more.
- */
+/** The time limit for identifying the caller and counting the request. MongoDB's own timeouts take 20 s or more. */
 const admissionMs = 5_000;
 
 function createRouter(
@@ -164,7 +162,10 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
 
 type Answer = (route: Route, called: Called) => Promise<void>;
 
-/** Covers public routes. All others check the credential first. Throws rate_limit_exceeded. */
+/**
+ * Limits requests to public routes by IP address. All other routes check the credential first. Throws
+ * rate_limit_exceeded.
+ */
 function limitStrangers(route: Route, context: RouterContext, addresses: AddressLimit): void {
   // Health checks are exempt, because a load balancer's checks and its callers' requests come from the same address.
   if (route.authentication !== 'none' || isProbe(route.operationId) || route.admit !== undefined) return;
@@ -317,8 +318,8 @@ interface MatchedLayer {
 }
 
 /**
- * Runs if no route has handled the request, because its path is unknown or does not support the method. A literal path
- * such as `/estimate` is never read as an id.
+ * Rejects requests that no route has handled, because the path is unknown or does not support the method. A literal
+ * path such as `/estimate` is never read as an id.
  */
 function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) {
   const nearestTo = createNearestRoute(routes);
@@ -332,7 +333,7 @@ function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) 
     const literal = layers.filter(({ paramNames }) => paramNames.length === 0);
     const methods = new Set((literal.length > 0 ? literal : layers).flatMap((layer) => layer.methods));
     if (methods.size === 0) {
-      // The route exists, but its task ids never have this form.
+      // Respond as for an unknown task: the route exists, but its task ids never have this form.
       if (matched.some((layer) => isForeign(layer) && layer.methods.includes(context.method)))
         throw taskNotFound();
       const nearest = nearestTo(context.path);

@@ -43,7 +43,10 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 
 export const anyFields = z.record(z.string(), z.unknown());
 
-/** Many clients send `null` for optional fields that they do not set. `names` restricts this to some of the fields. */
+/**
+ * Removes fields that are `null`, because many clients send `null` for optional fields that they do not set. `names`
+ * restricts this to some of the fields.
+ */
 export function withoutNulls(
   fields: Readonly<Record<string, unknown>>,
   names?: ReadonlySet<string>,

@@ -52,7 +52,7 @@ export const adminBody: BodyReader = {
       throw adminBodyError(error);
     }
     const body: unknown = context.request.body;
-    // The parser replaces invalid UTF-8 with U+FFFD.
+    // The parser replaces invalid UTF-8 with U+FFFD, so reject a body that contains it.
     if (JSON.stringify(body).includes('\ufffd')) throw notUtf8();
     return jsonObject(body);
   },
@@ -98,8 +98,9 @@ export class JsonText {
   }
 
   /**
-   * Treats null fields as missing. Throws invalid_json for anything but a UTF-8 object, and for an object that contains
-   * `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can state a position.
+   * Treats null fields as missing. Throws invalid_json for anything but a JSON object in UTF-8, and for an object that
+   * contains `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can state a
+   * position.
    */
   parse(isWhole = true): Record<string, unknown> {
     return jsonObject(parseJson(readUtf8(this.bytes.read()), isWhole));
@@ -122,7 +123,7 @@ export function checkJsonType(context: Context, mediaTypes: readonly string[] = 
   throw new GatewayError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
 }
 
-/** Decoding invalid UTF-8 would change the bytes, so invalid_json is thrown instead. */
+/** Throws invalid_json for invalid UTF-8, because decoding it would change the bytes. */
 export function readUtf8(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
   throw notUtf8();

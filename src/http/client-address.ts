@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 /** All IPv6 addresses of one household or machine are treated as one. */
 export interface ClientAddress {
   of(request: IncomingMessage): string;
-  /** Whether a request with x-forwarded-for arrived recently, even though no proxy is trusted. */
+  /** Returns true if a request with x-forwarded-for arrived recently, even though no proxy is trusted. */
   isProxied(): boolean;
 }
 

@@ -5,7 +5,7 @@ import type { Place, Places } from '../base/places.ts';
 import { addressName } from './client-address.ts';
 
 export interface Connections {
-  /** Whether a response to unreadable bytes could be mistaken for another request's response. */
+  /** Returns true if a response to unreadable bytes could be mistaken for another request's response. */
   isAnswered(socket: Socket): boolean;
   /**
    * A connection on which a request may be arriving stays open for a while. `hasMore` returns whether part of a request

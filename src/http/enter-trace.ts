@@ -4,7 +4,10 @@ import type { AppDeps } from './deps.ts';
 import type { RequestState } from './request-scope.ts';
 import type { Route } from './route.ts';
 
-/** The span belongs to the caller's trace if there is one. Only for authenticated callers. */
+/**
+ * Starts a span for the request. It belongs to the caller's trace if there is one. Call this only for authenticated
+ * callers.
+ */
 export function enterTrace(
   { method, operationId, paths: [path] }: Route,
   { req, state: { requestId } }: ParameterizedContext<RequestState>,

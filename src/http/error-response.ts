@@ -33,7 +33,7 @@ export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
   };
 }
 
-/** These errors mean that MongoDB is not responding. The same request may succeed later. */
+/** The names of errors which show that MongoDB is not responding. The same request may succeed later. */
 const outageNames = new Set([
   'LedgerUnavailableError',
   'MongoClientClosedError',

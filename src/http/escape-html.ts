@@ -6,7 +6,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** For an element's content, where quotes need no escaping. */
+/** Escapes text for an element's content, where quotes need no escaping. */
 export function escapeText(text: string): string {
   return text.replaceAll(/[&<>]/g, (character) => entities[character] ?? '');
 }

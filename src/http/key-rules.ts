@@ -11,7 +11,7 @@ export interface RuledRequest {
 }
 
 /**
- * Throws GatewayError with the field names that the caller sent.
+ * Checks the request against the rules of its API key. Throws GatewayError with the field names that the caller sent.
  * @returns `strict` if the request must be rejected when a field has no effect, as the request or its key demands.
  */
 export function applyKeyRules(

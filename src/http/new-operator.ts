@@ -33,7 +33,7 @@ function describe(named: Readonly<Record<string, string | readonly string[]>>): 
     .join('; ');
 }
 
-/** Applies to unknown and revoked operators. */
+/** The error for unknown and revoked operators. */
 export function operatorNotFound(): GatewayError {
   return new GatewayError('operator_not_found', 'There is no operator with this name.', {
     param: 'operator',

@@ -147,7 +147,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
   };
 }
 
-/** JSON Schema's way to describe text that contains another media type. */
+/** Uses JSON Schema's way of describing text that contains another media type. */
 function eventsOf(event: z.ZodType) {
   return {
     type: 'string',

@@ -3,7 +3,7 @@ import type { Places } from '../base/places.ts';
 import { isMade } from './route.ts';
 import type { Identity, Made, RawRequest, Reply, Route } from './route.ts';
 
-/** A process has 50 connections to MongoDB, so only some requests may read many documents at the same time. */
+/** A process has 50 connections to MongoDB, so only this many requests may read many documents at the same time. */
 export const listsReadMax = { name: 'lists read', placesMax: 16, shareMax: 4 } as const;
 
 /**

@@ -9,9 +9,9 @@ export interface RequestLimits {
   readonly bodiesBytesMax: number;
   readonly uploadsBytesMax: number;
   readonly uploadBytesPerSecondMin: number;
-  /** For an IP address without a valid key. 0 means no limit. */
+  /** The limit for an IP address without a valid key. 0 means no limit. */
   readonly addressRequestsPerSecond: number;
-  /** For keys without a limit of their own. 0 means no limit. */
+  /** The limit for keys without a limit of their own. 0 means no limit. */
   readonly keyRequestsPerMinute: number;
   /** 0 means no limit. */
   readonly keyConcurrentRequests: number;

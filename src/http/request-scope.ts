@@ -105,8 +105,8 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   const error = translateError(thrown);
   const { requestId, operation } = context.state;
   if (error.code === 'service_unavailable' && thrown instanceof GatewayError) {
-    // These errors are thrown deliberately because a required service is unavailable. Their stack is our own code and
-    // explains nothing.
+    // These errors are thrown deliberately because a required service is unavailable. Their stack trace contains only
+    // our own code and explains nothing, so log the cause instead.
     const { cause } = thrown;
     log.warn(
       {

@@ -72,7 +72,7 @@ interface Operation {
    */
   readonly reads?: 'one' | 'many';
   readonly isSigned?: (request: RawRequest) => boolean;
-  /** Only for the documentation. The handler reads the headers from `meta`. */
+  /** Used only for the documentation. The handler reads the headers from `meta`. */
   readonly headers?: z.ZodObject;
   /**
    * Called before the process listens, for work that would otherwise block the event loop later. Long work must run in
@@ -161,7 +161,7 @@ export interface Reply {
 
 export type BodyPart = string | Uint8Array;
 
-/** Produced while it is sent, no faster than the caller reads. */
+/** A body that is produced while it is sent, no faster than the caller reads. */
 export interface Made {
   [Symbol.asyncIterator](): AsyncIterator<string>;
 }
@@ -209,7 +209,7 @@ interface Handling<Input extends InputSchema, Who> {
 
 type Declaration<Input extends InputSchema, Who> = Operation & Handling<Input, Who>;
 
-/** For API keys. `reach` is what the key may see or, if the scope allows changes, may change. */
+/** Creates a route for API keys. `reach` is what the key may see or, if the scope allows changes, may change. */
 export function keyRoute<Input extends InputSchema>(
   declaration: Declaration<Input, { readonly caller: KeyHolder; readonly reach: Reach }> & {
     readonly scope: NeededScope;
@@ -247,7 +247,9 @@ interface Operated {
 
 type AdminOperation = Omit<Operation, 'tag'> & Operated;
 
-/** For the operators' API, which exists only if ADMIN_TOKEN is set. By default, the body is small JSON. */
+/**
+ * Creates a route of the operators' API, which exists only if ADMIN_TOKEN is set. By default, the body is small JSON.
+ */
 export function adminRoute<Input extends InputSchema>(
   declaration: AdminOperation & Handling<Input, Operating>,
 ): Route {
@@ -259,7 +261,10 @@ export interface Changed {
   readonly changes: readonly ConfigChange[];
 }
 
-/** For an operator's action that replaces stored values. The handler returns the changes for the audit log. */
+/**
+ * Creates a route for an operator's action that replaces stored values. The handler returns the changes for the audit
+ * log.
+ */
 export function settingRoute<Input extends InputSchema>(
   declaration: AdminOperation & {
     readonly input: Input;
@@ -336,7 +341,9 @@ export function openRoute<Input extends InputSchema>(
   };
 }
 
-/** For a URL that is itself a secret. `admit` finds its owner before the body is read. Throws GatewayError. */
+/**
+ * Creates a route whose URL is itself a secret. `admit` finds the owner before the body is read. Throws GatewayError.
+ */
 export function secretRoute<Input extends InputSchema, Guest extends { readonly account: string }>(
   declaration: Declaration<Input, { readonly guest: Guest }> & {
     readonly admit: (params: z.output<Input>['params']) => Promise<Guest>;

@@ -29,9 +29,9 @@ export interface RunningHttpServer {
 }
 
 const headersTimeoutMsDefault = 15_000;
-/** Also the longest delay before a slow connection is closed. */
+/** How often timeouts are checked. This is also the longest delay before a slow connection is closed. */
 const timeoutCheckMs = 1_000;
-/** Covers headers and body together. Long enough to send 64 MiB of images over a slow line. */
+/** The limit for headers and body together. It is long enough to send 64 MiB of images over a slow line. */
 const requestTimeoutMs = 120_000;
 /**
  * Longer than the idle timeouts of common load balancers, so that none of them sends a request on a connection that is

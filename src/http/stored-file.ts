@@ -36,7 +36,9 @@ export interface FileAsked {
   readonly directSeconds?: number;
 }
 
-/** A player requests an entire film from one direct URL, part by part. */
+/**
+ * The maximum validity of a direct URL. It is long because a player requests an entire film from one URL, part by part.
+ */
 const directSecondsMax = 3_600;
 
 type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;

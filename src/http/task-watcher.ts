@@ -2,7 +2,7 @@ import { periods } from '../base/periods.ts';
 import { createPlaces } from '../base/places.ts';
 import type { Task } from '../task/record.ts';
 
-/** One query at a time serves all waiting requests. */
+/** Lets requests wait for a task to change. One query at a time serves all waiting requests. */
 export interface TaskWatcher {
   /**
    * Resolves to the task as soon as its status differs from `status`. Resolves to undefined if time runs out, the

@@ -53,7 +53,7 @@ export class TimeSlice {
     this.waiting.set(holder, works.add(work));
   }
 
-  /** Begins a slice and schedules its end if there is none. */
+  /** Returns true if the current slice is used up. If there is no slice, begins one and schedules its end. */
   private isOver(): boolean {
     if (this.beganAt !== undefined) return this.isPutOff || performance.now() - this.beganAt >= sliceMs;
     this.beganAt = performance.now();

@@ -16,7 +16,7 @@ const unreadable: EarlyAnswer = {
   code: '',
 };
 
-/** For headers that exceed Node's own limit, which Node enforces before the route is known. */
+/** The error message for headers that exceed Node's own limit, which Node enforces before the route is known. */
 export const headersTooLarge = 'The URL and the headers together exceed 16 KiB.';
 
 const refusals: Readonly<Record<string, EarlyAnswer>> = {
@@ -36,7 +36,10 @@ const refusals: Readonly<Record<string, EarlyAnswer>> = {
 /** The response may take this long to reach the caller before the connection is closed. */
 const lingerMs = 1_000;
 
-/** If a response has already started on the connection (`answered`), a second response would corrupt it. */
+/**
+ * Responds to a request that cannot be read. If a response has already started on the connection (`answered`), a second
+ * one would corrupt it.
+ */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   if (error.code === 'ECONNRESET' || !socket.writable || answered) socket.destroy();
   else endWith(socket, refusals[error.code ?? ''] ?? unreadable);

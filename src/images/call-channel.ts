@@ -50,8 +50,8 @@ export interface ChannelCall {
 }
 
 /**
- * If the channel renders fewer images per call than requested, makes several calls in parallel, and fails only if all
- * of them fail. Never throws because of what the upstream does.
+ * Makes several calls in parallel if the channel renders fewer images per call than requested, and fails only if all of
+ * them fail. Never throws because of what the upstream does.
  */
 export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const { channel, candidate, request, provider, perCall } = call;

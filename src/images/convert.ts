@@ -23,7 +23,7 @@ export interface ImageConverter {
   convert(request: ImageRequest, forms: readonly ImageForm[]): Promise<ImageRequest>;
 }
 
-/** No upstream accepts a larger image. */
+/** The maximum size of an image. No upstream accepts a larger one. */
 export const imageBytesMax = 50 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 
@@ -48,7 +48,7 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
       case 'url':
         return once(input.url, () => fetchImage(input.url, param, deps));
       case 'file':
-        // The adapter encodes the file while sending it.
+        // Pass the file on unchanged, because the adapter encodes it while sending it.
         return input;
       case 'data':
         return once(input, () => toFile(input, deps));

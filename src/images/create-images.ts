@@ -105,7 +105,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
   };
 }
 
-/** If copies are not stored, a channel that responds with data cannot provide links. */
+/** Keeps only channels that can provide links. If copies are not stored, a channel that responds with data cannot. */
 function withLinks(
   plan: RoutePlan,
   { request, asTask }: { readonly request: ImageRequest; readonly asTask: boolean },

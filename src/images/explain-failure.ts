@@ -14,7 +14,7 @@ export function mayBeAccepted({ outcome }: UpstreamError): boolean {
   return outcome === 'ambiguous';
 }
 
-/** For a synchronous request that no channel served. Nothing has been charged. */
+/** Returns the error of a synchronous request that no channel served. Nothing has been charged. */
 export function explainFailure(failure: UpstreamError): GatewayError {
   const because = { detail: `${failure.outcome}: ${failure.code}`, failure: failure.failure };
   const words = `${failure.code}: ${scrub(failure.words)}`;

@@ -152,7 +152,10 @@ async function attempt(
   }
 }
 
-/** Moves on to the next channel only if the current one has definitely not accepted the request. */
+/**
+ * Tries the channels in order. Moves on to the next one only if the current one has definitely not accepted the
+ * request.
+ */
 async function tryCandidates(
   first: ChannelCall | undefined,
   watched: WatchedImage,
@@ -238,7 +241,7 @@ async function release(
   }
 }
 
-/** A response that cannot be stored is still sent. */
+/** Stores the response for repeated requests. A response that cannot be stored is still sent. */
 async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, log: Logger): Promise<void> {
   try {
     await keep?.(delivery);

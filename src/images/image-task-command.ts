@@ -32,8 +32,8 @@ export async function imageTaskCommand(
 }
 
 /**
- * Limits the base64 text of all images. The rest of the request has a limit of its own. Both are stored in one
- * document, which MongoDB limits to 16 MiB.
+ * The maximum length of the base64 text of all images. The rest of the request has a limit of its own. Both are stored
+ * in one document, which MongoDB limits to 16 MiB.
  */
 const charactersMax = 12 * 1024 * 1024;
 const restBytesMax = 2 * 1024 * 1024;

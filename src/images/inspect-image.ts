@@ -4,7 +4,10 @@ export interface ImageFacts {
   readonly height: number;
 }
 
-/** Enough to find the dimensions of a JPEG, which may come after profiles and previews. */
+/**
+ * How many bytes are inspected. This is enough to find the dimensions of a JPEG, which may come after profiles and
+ * previews.
+ */
 export const inspectedBytesMax = 1024 * 1024;
 
 /**
@@ -84,7 +87,7 @@ function readJpeg(data: Buffer): ImageFacts | undefined {
   return undefined;
 }
 
-/** SOF0 to SOF15, except three codes in that range that have other meanings. */
+/** Frame headers are SOF0 to SOF15, except three codes in that range that have other meanings. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

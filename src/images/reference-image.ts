@@ -62,7 +62,7 @@ function isBase64(text: string): boolean {
   return text.length > 0 && text.length % 4 !== 1 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
-/** Uses only plain characters, and an extension that matches the bytes. */
+/** Returns a name of plain characters, with an extension that matches the bytes. */
 function fileName(name: string, { mediaType }: ImageFacts): string {
   const stem = name.replace(/\.[^.]*$/, '').replace(/[^A-Za-z0-9_-]+/g, '_');
   const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);

@@ -52,7 +52,8 @@ export function billFor(
   { plan: { basis, hold: held } }: Settling['command'],
 ): ImageBill {
   const input = { basis, channel: candidate.channel, facts: delivery.facts, held };
-  // The caller is waiting for the images, so an amount that would need an operator's review is not trusted.
+  // The caller is waiting for the images, so there is no time for an operator's review. An amount that would need one
+  // is not trusted.
   const settlement = chargeImages(input, ({ amount }) => !needsReview(basis.price, { held, amount }));
   const said = { reported: input.facts, ...defined({ cost: delivery.cost }) };
   return { settlement: { ...settlement, ...said }, upstream };

@@ -1,8 +1,8 @@
 import { UploadedFile } from './uploaded-file.ts';
 
 /**
- * Finds fields with media, a file, a URL or a destination. Ignoring such a field would charge the caller for something
- * other than what was requested.
+ * Returns true for a field with media, a file, a URL or a destination. Ignoring such a field would charge the caller
+ * for something other than what was requested.
  */
 export function carries(name: string, value: unknown): boolean {
   const isNamed = hasMediaName(name) || destinationName.test(plainName(name));
@@ -27,7 +27,7 @@ const mediaName =
 
 const destinationName = /(?:^|_)(?:buckets?|destinations?|upload_to|save_to)$/;
 
-/** The last word decides: `imageUrl` and `image_2` refer to media, but `image_size` does not. */
+/** Only the last word of a name counts: `imageUrl` and `image_2` refer to media, but `image_size` does not. */
 export function hasMediaName(name: string): boolean {
   return mediaName.test(plainName(name));
 }
@@ -44,7 +44,7 @@ function isAddress(text: string): boolean {
   return address.test(text.slice(0, 128)) || mediaTypeOfBase64(text) !== undefined;
 }
 
-/** Flags and numbers, such as `audio: "true"` or `frames: "81"`, do not refer to media. */
+/** Returns false for flags and numbers, such as `audio: "true"` or `frames: "81"`, which do not refer to media. */
 function isWord(text: string): boolean {
   return text.trim() !== '' && !/^\s*(?:true|false|none|auto|on|off|-?\d{1,9}(?:\.\d{1,6})?)\s*$/i.test(text);
 }
@@ -57,7 +57,7 @@ const magics: readonly (readonly [start: string, type: string])[] = [
 ];
 const base64CharactersMin = 40;
 
-/** Some clients send bare base64 instead of a data URL. */
+/** Returns the media type of bare base64, which some clients send instead of a data URL. */
 export function mediaTypeOfBase64(text: string): string | undefined {
   const found = magics.find(([start]) => text.startsWith(start));
   const isData = text.length >= base64CharactersMin && /^[\w+/=-]+$/.test(text.slice(0, 128));

@@ -72,7 +72,7 @@ function tooMuch(): GatewayError {
   );
 }
 
-/** Returns undefined if the text exceeds the same limits or is not JSON. */
+/** Returns undefined if the text is not JSON or exceeds the limits of `JsonScanner`. */
 export function parseJsonText(text: string): unknown {
   try {
     new JsonScanner().scan(Buffer.from(text));

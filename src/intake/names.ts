@@ -4,7 +4,7 @@ import type { ImageRole } from '../models/request.ts';
 /** Maps an API's field names to ours. This table alone defines which fields the body of a create request may have. */
 export interface Names {
   readonly places: ReadonlyMap<string, Place>;
-  /** Applies to every field name except those in `outer`. */
+  /** The prefix of every field name except those in `outer`. */
   readonly prefix: string;
   /** Where unknown fields below the prefix go, as the model's own parameters. Undefined if they are not read. */
   readonly others?: 'metadata' | 'body';
@@ -19,7 +19,7 @@ export type Place =
   | { readonly parts: true }
   /** Chat messages. The user's last message is the prompt. */
   | { readonly messages: true }
-  /** Ends the error message with the reason why the field is not supported, or with what to use instead. */
+  /** The end of the error message: why the field is not supported, or what to use instead. */
   | { readonly refused: string };
 
 export type MediaPlace = 'images' | 'videos' | 'audios' | 'image' | 'mask';
@@ -89,7 +89,7 @@ const own: Table = {
   strict: 'strict',
 };
 
-/** From the source code of other services' SDKs. docs/contract.md describes these names. */
+/** Field names from the source code of other services' SDKs. docs/contract.md describes them. */
 const neighbours: Table = {
   aspect_ratio: 'ratio',
   aspectRatio: 'ratio',

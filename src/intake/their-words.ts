@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/errors.ts';
 
 export type TheirName = (ours: string) => string;
 
-/** Translates our field names in errors to the names that the caller used. */
+/** Translates our field names in errors into the names that the caller used. */
 export async function inTheirWords<Result>(nameOf: TheirName, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();

@@ -48,7 +48,7 @@ function inOrder(fields: Fields, names: Names): readonly (readonly [string, unkn
     .toSorted(([one], [other]) => rank(one) - rank(other));
 }
 
-/** Fields of which an empty text is wrong. In every other field it counts as absent. */
+/** The fields in which an empty text is an error. In every other field, it counts as absent. */
 const neverEmpty: ReadonlySet<string> = new Set(['model', 'prompt', 'metadata']);
 
 /** Returns our own name of a field, or an empty string if it has none. */
@@ -147,7 +147,7 @@ class Draft {
   }
 
   private takeMedia(name: string, value: unknown, { media, role }: Extract<Place, { media: unknown }>): void {
-    // Some APIs request sound with `audio: true`.
+    // Some APIs request sound with `audio: true`, which is not a medium.
     if (typeof value === 'boolean' && media === 'audios') return this.leave(name, value);
     const field = { name, kind: kindOf[media], ...(role === undefined ? {} : { role }) };
     for (const medium of readMedia(value, field)) this.addMedium(medium, media);

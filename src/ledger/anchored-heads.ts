@@ -23,7 +23,7 @@ export interface AnchoredHead {
 export type SeenHead = Omit<AnchoredHead, 'signature'>;
 
 export interface AnchorDocument extends AnchoredHead {
-  /** Sorts by account and seq. A head that has not changed keeps its id, so it is anchored only once. */
+  /** Ids sort by account and seq. A head that has not changed keeps its id, so it is anchored only once. */
   readonly _id: string;
 }
 
@@ -62,7 +62,7 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
 
     isSigned,
 
-    /** Oldest first. There is at most one head per day, plus one per verification. */
+    /** Returns the heads, oldest first. There is at most one per day, plus one per verification. */
     async of(account: string): Promise<AnchoredHead[]> {
       return (await anchors.find({ account }).sort({ seq: 1 }).toArray()).map(toHead);
     },

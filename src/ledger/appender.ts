@@ -19,7 +19,10 @@ import type { TurnLines } from './turn-lines.ts';
 import { createTurns, realTurnClock } from './turns.ts';
 import type { Turn } from './turns.ts';
 
-/** An entry is at most 64 KiB, so a batch stays far below MongoDB's message limit of 48 MB. */
+/**
+ * The maximum number of operations in a batch. An entry is at most 64 KiB, so a batch stays far below MongoDB's message
+ * limit of 48 MB.
+ */
 const batchOperationsMax = 100;
 const waitingOperationsMax = 10_000;
 /** An append fails after losing this many consecutive races against other processes. */
@@ -110,8 +113,8 @@ interface Progress {
    */
   fresh: boolean;
   /**
-   * If the head has since reached this seq, another process inserted an entry there. Otherwise, one of our keys already
-   * existed.
+   * The seq at which an entry was rejected as a duplicate. If the head has since reached this seq, another process
+   * inserted an entry there. Otherwise, one of our keys already existed.
    */
   refusedAt: bigint | undefined;
   conflicts: number;
@@ -138,8 +141,8 @@ async function appendAll(
 ): Promise<void> {
   const lastTryAt = deps.now() + triesEndAfterMs;
   do {
-    // Operations that arrived in the meantime may join this batch, unless it has failed before: the next attempt may be
-    // its last.
+    // Operations that arrived in the meantime may join this batch, unless it has failed before, because the next
+    // attempt may then be its last.
     const room = progress.failures > 0 ? 0 : batchOperationsMax - progress.left.length;
     progress.left = [...progress.left, ...queue.splice(0, room)];
     try {

@@ -23,7 +23,7 @@ export function ledgerCollection(db: Db): Collection<EntryDocument> {
   return openCollection<EntryDocument>(db, 'ledger', durable);
 }
 
-/** These heads are stored apart from the ledger, so they reveal whether it was truncated or rewritten. */
+/** Anchored heads are stored apart from the ledger, so they reveal whether it was truncated or rewritten. */
 export function anchorCollection(db: Db): Collection<AnchorDocument> {
   return openCollection<AnchorDocument>(db, 'ledger_heads', durable);
 }

@@ -14,7 +14,7 @@ export interface DailyVerificationDeps {
   readonly duty: () => Promise<boolean>;
   readonly last: () => Promise<{ readonly startedAt: number } | undefined>;
   readonly verify: (signal: AbortSignal) => Promise<unknown>;
-  /** In UTC. Undefined if the ledger is verified only on demand. */
+  /** Returns the hour, in UTC. Returns undefined if the ledger is verified only on demand. */
   readonly hour: () => number | undefined;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;

@@ -33,9 +33,11 @@ export interface LedgerEntry {
   readonly model?: string;
   readonly end_user?: string;
   readonly endUser?: string;
-  /** UTC, such as `2026-11-23`. All entries of a task carry the day of its hold, however late the task finishes. */
+  /**
+   * The UTC day, such as `2026-11-23`. All entries of a task carry the day of its hold, however late the task finishes.
+   */
   readonly day?: string;
-  /** Totals for the key, for the key with this model, and for the end user, including this entry. */
+  /** The totals spent by the key, by the key with this model, and by the end user, including this entry. */
   readonly spent?: readonly Spent[];
   readonly amount: Micros;
   readonly available: Micros;
@@ -57,7 +59,7 @@ export interface EntryDocument extends Omit<LedgerEntry, 'id' | 'endUser'> {
   /** `<account>/<seq>`, so two writers cannot insert an entry with the same number. */
   readonly _id: string;
   readonly prev_hash: string;
-  /** UTC, such as `2026-01-31`. Set together with `upstream`. */
+  /** A UTC day such as `2026-01-31`. Set together with `upstream`. */
   readonly ended_on?: string;
 }
 

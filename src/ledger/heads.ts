@@ -7,14 +7,14 @@ import { nothingSpent } from './spent.ts';
 import type { Spent, SpentBook } from './spent.ts';
 
 /**
- * If a cached head is further behind than this, reading it through the index is faster than following the entries by
- * `_id`.
+ * If a cached head is more than this many entries behind, reading the current head through the index is faster than
+ * following the entries by `_id`.
  */
 const successorsMax = 16;
 const scopesMax = 50_000;
 
 export interface Heads {
-  /** Returns the cached head, which may be outdated, or reads it. See `contest`. */
+  /** Returns the cached head, or reads the head if none is cached. A cached head may be outdated (see `contest`). */
   get(account: string): Promise<Head>;
   seen(account: string): Head | undefined;
   refresh(account: string): Promise<Head>;
@@ -22,8 +22,8 @@ export interface Heads {
   /** Pass only majority-committed entries, in order. Entries older than the cached head are ignored. */
   follow(account: string, entries: readonly EntryDocument[]): void;
   /**
-   * Call this after losing a race to another process. Until `get` finds no newer entries, it reads the head each time.
-   * That is cheaper than the failed write that an outdated head would cause.
+   * Call this after losing a race to another process. From then on, `get` reads the head on every call until it finds
+   * no newer entries. A read is cheaper than the failed write that an outdated head would cause.
    */
   contest(account: string): void;
 }

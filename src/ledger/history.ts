@@ -25,13 +25,13 @@ export interface History {
   balanceBefore(account: string, time: number): Promise<Balance>;
   statement(account: string, period: Period): Promise<Statement>;
   /**
-   * Covers entries written before this call. Rows are read only as they are consumed.
+   * Returns the usage from entries written before this call. Rows are read only as they are consumed.
    * @throws TooManyGroupsError
    */
   usage(asked: UsageAsked): AsyncIterable<UsageRow>;
   settledImages(asked: SettledImagesAsked): AsyncIterable<string>;
   /**
-   * Covers tasks that finished before this call.
+   * Returns the margin on tasks that finished before this call.
    * @throws TooManyGroupsError
    */
   margin(asked: MarginAsked): AsyncIterable<MarginRow>;

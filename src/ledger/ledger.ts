@@ -95,7 +95,7 @@ export interface Ledger extends History {
   balance(account: string): Promise<Balance>;
   uses(account: string, by: Partial<Spender>): Promise<ReadonlyMap<CapScope, SpentUse>>;
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
-  /** Includes holds of tasks whose charge is incomplete, for any account. */
+  /** Returns open holds of any account, including those of tasks whose charge is incomplete. */
   openHoldsBetween(range: HoldRange): Promise<OpenHold[]>;
 }
 
@@ -105,7 +105,7 @@ interface AppendResult {
 }
 
 export type HoldResult =
-  /** `cap` is the cap with the least left after this hold. */
+  /** The cap with the least room left after this hold. */
   | (AppendResult & { readonly ok: true; readonly cap?: CapState })
   | { readonly ok: false; readonly refused: 'capped'; readonly cap: CapState }
   | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros }
@@ -123,9 +123,7 @@ export type RefundResult =
 export interface CloseResult extends AppendResult {
   readonly closed: 'settled' | 'released';
   readonly charged: Micros;
-  /**
-   * True if the task had already been closed the opposite way: a settle found a release, or a release found a settle.
-   */
+  /** True if a settle found the task already released, or a release found it already settled. */
   readonly contradicts: boolean;
 }
 

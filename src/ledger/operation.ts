@@ -94,8 +94,8 @@ const noteCharactersMax = 600;
 const basisBytesMax = 64 * 1024;
 
 /**
- * The functions below share this behaviour: a value that the ledger cannot store throws a RangeError. An excessive hold
- * does not throw, because the ledger itself refuses it.
+ * Like the functions below, throws a RangeError for a value that the ledger cannot store. An excessive hold does not
+ * throw, because the ledger itself refuses it.
  */
 export function holdOperation(request: HoldRequest): HoldOperation {
   const { amount } = request;
@@ -216,7 +216,10 @@ function cutNote(note: string | undefined): { note?: string } {
   return note === undefined ? {} : { note: wellFormed(note.slice(0, noteCharactersMax)) };
 }
 
-/** MongoDB stores UTF-8 and would change a lone surrogate, which would break the entry's hash. Replace it first. */
+/**
+ * Replaces lone surrogates before the entry is hashed. MongoDB stores UTF-8 and would change them when it stores the
+ * entry, which would break the hash.
+ */
 function wellFormed(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }

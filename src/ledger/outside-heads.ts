@@ -25,7 +25,7 @@ export interface OutsideHeads {
 }
 
 export const daysCompared = 31;
-/** After this many failures, no further days are read. */
+/** No further days are read after this many failures. */
 const failuresMax = 3;
 const lineMax = 64 * 1024;
 const seenMax = 10_000;
@@ -76,7 +76,10 @@ interface CompareDeps {
   readonly pace?: Pace | undefined;
 }
 
-/** Covers the last 31 days without loading a whole file. Returns undefined if the storage is write-only. */
+/**
+ * Compares the ledger with the heads that were stored outside it on the last 31 days. Never loads a whole file. Returns
+ * undefined if the storage is write-only.
+ */
 export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | undefined> {
   const { place, now } = deps;
   const { read } = place;
@@ -129,7 +132,7 @@ async function* piecesOf(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   let count = 0;
-  // A head that does not change appears in many files but should be checked once. When this set is full, heads are
+  // The head of an idle account appears in many files but needs only one check. Once this set is full, some heads are
   // checked again.
   const seen = new Set<string>();
   const chunks = createChunks<AnchoredHead>(async (heads) => {

@@ -52,7 +52,10 @@ export interface Plan {
   readonly operations: readonly PlannedOperation[];
 }
 
-/** No other keys need to be read, because the unique index rejects repetitions. */
+/**
+ * Returns the keys to read before the first attempt. Other keys need not be read, because the unique index rejects a
+ * repeated operation.
+ */
 export function keysBeforeFirstTry(operation: Operation): string[] {
   switch (operation.kind) {
     case 'settle':
@@ -103,7 +106,7 @@ export function scopesOfBatch(operations: readonly Operation[], known: KnownEntr
   return new Set(scopes.map(({ id }) => id));
 }
 
-/** Pure. Each operation sees the effects of those before it. */
+/** A pure function. Each operation sees the effects of those before it. */
 export function planBatch(operations: readonly Operation[], start: PlanStart): Plan {
   const known = new Map(start.known);
   const spent = new Map(start.spent);
@@ -182,7 +185,7 @@ function planHold(operation: HoldOperation, { head, known, spent, at }: Books): 
     return { drafts: [], outcome: { state: 'voided' } };
   }
   if (existing !== undefined) return replay(operation, existing);
-  // A hold of zero is accepted even if the account owes money.
+  // A hold of zero is accepted even if the account is in debt.
   const isTooMuch = amount > 0n && head.available - amount < -operation.overdraftLimit;
   if (amount > amountMax || isTooMuch) {
     return { drafts: [], outcome: { state: 'refused', available: head.available } };

@@ -12,7 +12,10 @@ export interface LedgerVerification extends Pick<
 
 const questionsAtOnce = 20;
 
-/** Workflows and image leases show whether an open hold is still in use. */
+/**
+ * Runs the verification. Treats an open hold as still in use if the task's workflow is running or an image lease
+ * exists.
+ */
 export function runLedgerVerification({
   workflows,
   leases,

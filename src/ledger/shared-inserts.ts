@@ -1,6 +1,8 @@
 import type { EntryDocument } from './entry.ts';
 
-/** Applies to all accounts together. Entries that arrive in the meantime form the next insert. */
+/**
+ * The limit for all accounts together. Entries that arrive while this many inserts are running go into a later insert.
+ */
 const insertsAtOnce = 4;
 const entriesMax = 200;
 

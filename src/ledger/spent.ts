@@ -47,7 +47,7 @@ export function nothingSpent(scope: string): Spent {
   return { scope, day: '', today: nothing, month: nothing, total: nothing };
 }
 
-/** Whatever an entry takes from `available` is spent. */
+/** Everything that an entry takes from `available` counts as spent. */
 export function spentChange({
   available,
   held,

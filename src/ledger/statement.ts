@@ -10,7 +10,7 @@ export interface Statement {
   readonly period: Period;
   readonly opening: Balance;
   readonly closing: Balance;
-  /** Each page is read only when it is consumed. Can be called only once. */
+  /** Each page is read only when it is consumed. This method can be called only once. */
   pages(): AsyncIterable<readonly StatementEntry[]>;
   sums(): readonly Sum[];
 }

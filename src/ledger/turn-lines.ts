@@ -2,8 +2,8 @@ import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate } from '../store/mongo.ts';
 
 /**
- * A queue of processes that want to append to the same account. It only avoids lost races; the ledger would be correct
- * without it.
+ * A queue of processes that want to append to the same account. The ledger would be correct without it, because its
+ * only purpose is to avoid lost races.
  */
 interface LineDocument {
   readonly _id: string;
@@ -62,8 +62,8 @@ export async function ensureTurnLineIndexes(db: Db): Promise<void> {
 }
 
 /**
- * Reads from the primary without a majority, so that a process that has just joined is seen. A write that is rolled
- * back costs only a lost race.
+ * Reads from the primary without waiting for a majority, so that a process that has just joined is visible. If its
+ * write is rolled back, the only harm is a lost race.
  */
 function linesOf(db: Db): Collection<LineDocument> {
   return openCollection<LineDocument>(db, 'ledger_lines', primaryOnly);

@@ -12,7 +12,7 @@ const appendsBetweenLooks = 32;
  * own clock.
  */
 const overdueMs = 1_500;
-/** A single lost race may be chance, so a process joins the queue after this many. */
+/** A process joins the queue after losing this many races. A single loss may be chance. */
 const lossesBeforeLine = 2;
 
 interface Turns {
@@ -44,8 +44,8 @@ export interface TurnDeps {
 /**
  * Decides which of several processes appends to an account. The ledger would be correct without this, because each
  * entry number can be used only once. But most work would be wasted on lost races, and the fastest process would keep
- * the account. A process that has lost races therefore joins a queue; at its front, it appends without rereading the
- * head. If MongoDB does not respond, no process waits, because the append itself reports the failure.
+ * the account. A process that has lost races therefore joins a queue. At the front of the queue, it appends without
+ * rereading the head. If MongoDB does not respond, no process waits, because the append itself reports the failure.
  */
 export function createTurns(deps: TurnDeps): Turns {
   const { lines, accountsMax, clock } = deps;

@@ -25,7 +25,7 @@ interface Group {
   readonly unknown: number;
 }
 
-/** Covers tasks that finished in a period, grouped by model. Uses the index `ended_on`. */
+/** Returns the upstream costs of the tasks that finished in a period, grouped by model. Uses the index `ended_on`. */
 export async function readUpstreamCosts(
   collection: Collection<EntryDocument>,
   { channel, from, before }: CostsAsked,

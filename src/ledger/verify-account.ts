@@ -39,7 +39,10 @@ export interface AccountCheckDeps {
 }
 
 export interface AccountCheck {
-  /** Must be called in `seq` order. The returned entry is safe to use in other checks. */
+  /**
+   * Must be called in `seq` order. Fields with invalid types are replaced in the returned entry, so other checks can
+   * use it safely.
+   */
   next(entry: EntryDocument): EntryDocument;
   head(): Head;
   readonly openHolds: ReadonlyMap<string, OpenedHold>;
@@ -51,8 +54,8 @@ export type OpenedHold = Pick<EntryDocument, 'amount' | 'at'>;
 
 /**
  * Checks one account's chain, entry by entry. Only open holds are kept in memory. After a fault, the check continues
- * from the entry's own values, so that each fault is reported once. It cannot detect a truncated chain; the anchored
- * heads and the task records do that.
+ * from the entry's own values, so that each fault is reported once. It cannot detect a truncated chain. The anchored
+ * heads and the task records reveal that.
  */
 export function createAccountCheck(account: string, { hash, report }: AccountCheckDeps): AccountCheck {
   const open: OpenTasks = { openHolds: new Map(), owedExtras: new Map() };
@@ -263,7 +266,7 @@ function isAmountOf(kind: EntryDocument['kind'], amount: Micros): boolean {
     case 'charge_extra':
       return amount >= 0n;
     default:
-      // `replay` reports a kind that was edited manually.
+      // `replay` reports any other kind, which only a manual edit can have produced.
       kind satisfies never;
       return true;
   }

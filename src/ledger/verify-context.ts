@@ -14,7 +14,7 @@ import { readRecords } from './verify-records.ts';
 export interface VerifyOptions {
   readonly db: Db;
   readonly key: Uint8Array;
-  /** Tasks that nothing keeps alive are omitted from the result. Accepts at most 500 tasks. */
+  /** Tasks that nothing keeps alive are missing from the result. Accepts at most 500 tasks. */
   readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
   readonly now?: () => number;
   /** When the last verification without a violation started. It anchored the head of every account. */
@@ -64,7 +64,10 @@ export function createVerifyContext(
     anchors: createHeadAnchors(db, key),
     removals: createRemovalMarks(db, key),
     hasKeyIndex: () => hasIndex(ledger, keyIndex),
-    /** Read all names first. A cursor would sit idle while the accounts are verified, and MongoDB would close it. */
+    /**
+     * Read all names first. Otherwise, the cursor would sit idle while the accounts are verified, and MongoDB would
+     * close it.
+     */
     async *accounts(): AsyncIterable<string> {
       const found = ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], {
         allowDiskUse: true,

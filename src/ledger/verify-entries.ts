@@ -54,7 +54,7 @@ const heldAloneMaxMs: Readonly<Record<Holder, number>> = {
   lease: dayMs,
 };
 
-/** Skips the holds of finished tasks, which are reported with their records. */
+/** Skips the holds of finished tasks, because those are reported when the task records are checked. */
 async function checkOpenHolds(
   context: VerifyContext,
   account: string,

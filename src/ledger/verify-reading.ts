@@ -23,7 +23,7 @@ export async function* each<Item>(
   const cursor = found.batchSize(batchSize);
   const fetch = (): Promise<boolean> => {
     const more = cursor.hasNext();
-    // Nothing may ever await this promise, so prevent an unhandled rejection.
+    // This promise may never be awaited, so prevent an unhandled rejection.
     more.catch(() => undefined);
     return more;
   };

@@ -34,7 +34,7 @@ export function readRecords(db: Db, options: ReadOptions) {
   const tasks = openCollection<TaskFacts>(db, 'tasks', durable);
 
   return {
-    /** Without a filter, no edited field can hide a record. */
+    /** Uses no filter, because an edited field could then hide a record. */
     everyRecord: () => each(tasks.find({}, { projection: taskFields }), options),
 
     async findTasks(ids: readonly string[]): Promise<Map<string, TaskFacts>> {

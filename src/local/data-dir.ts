@@ -23,7 +23,7 @@ const attemptsMax = 10;
 const backoffMs = 50;
 
 /**
- * Creates the directory if needed. The directory of a process that has died is taken over. Throws DataDirInUseError if
+ * Creates the directory if needed, and takes over the directory of a process that has died. Throws DataDirInUseError if
  * another running process holds it.
  *
  * Each process writes its own claim before it looks for others, so of two processes that start at the same moment, at
@@ -63,7 +63,10 @@ async function writeClaim(dataDir: string, name: string, holds: boolean): Promis
   await rename(unfinished, join(dataDir, name));
 }
 
-/** Prefers a claim that holds the directory. Claims of dead processes are removed. */
+/**
+ * Returns the claim of another running process, preferably one that holds the directory. Removes the claims of dead
+ * processes.
+ */
 async function liveRival(dataDir: string, own: string): Promise<DirectoryClaim | undefined> {
   let rival: DirectoryClaim | undefined;
   for (const name of await readdir(dataDir)) {

@@ -98,7 +98,9 @@ async function follow(id: string, { videos }: Client, say: (text: string) => voi
   });
 }
 
-/** Listens for callbacks. `received` resolves to the signed id of the first one. */
+/**
+ * Listens for callbacks. `received` resolves to the id of the first one or, if it is unsigned, to a text that says so.
+ */
 async function startReceiver() {
   let receive: (id: string) => void = () => undefined;
   const received = new Promise<string>((resolve) => (receive = resolve));

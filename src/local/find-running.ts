@@ -11,7 +11,7 @@ export interface RunningGateway {
   readonly apiKey: string;
 }
 
-/** The gateway that is found responds, but may not be ready, because Temporal or a worker is slow. */
+/** Returns a gateway that responds. It may still not be ready, for example because Temporal or a worker is slow. */
 export async function findAnswering(dataDir: string): Promise<RunningGateway | undefined> {
   const settings = await readLocalSettings(dataDir);
   const apiUrl = settings && (await runningApiUrl(settings));

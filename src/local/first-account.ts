@@ -19,9 +19,9 @@ export interface FirstAccount {
 }
 
 /**
- * Creates the local account with a credit and a key, through the operators' API. It can be repeated after an
+ * Creates the local account with a credit and a key, through the operators' API. The call can be repeated after an
  * interrupted start, because the credit's reference makes it idempotent. If the stored key is rejected, because it was
- * revoked or the database is a different one, a new key is created.
+ * revoked or belongs to a different database, a new key is created.
  */
 export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {
   const { account, apiKey } = settings;

@@ -36,7 +36,9 @@ const runningDeadlineMs = 180_000;
 const anyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const keepAliveMs = 3_600_000;
 
-/** These promises must be created right after the process starts. */
+/**
+ * Create these promises right after the process starts, because the parent process or the reader may exit at any time.
+ */
 export interface Launch {
   readonly parentEnded: Promise<void>;
   readonly readerLeft: Promise<void>;
@@ -61,7 +63,7 @@ export async function runStartCommand(display: StartDisplay, launch: Launch): Pr
       ),
     );
     started.push(watch, ...logs);
-    // The children do not keep this process alive. Without this timer, it would exit at once if the servers are
+    // The child processes do not keep this process alive. Without this timer, it would exit at once if all servers are
     // external.
     const keepAlive = setInterval(() => undefined, keepAliveMs);
     started.push({ stop: () => Promise.resolve(clearInterval(keepAlive)) });
@@ -85,7 +87,10 @@ interface Surroundings {
   readonly launch: Launch;
 }
 
-/** Everything that was started is stopped in reverse order after a signal or an error, or when `body` calls `end`. */
+/**
+ * Runs `body`. When `body` calls `end`, or after a signal or an error, stops everything that was started, in reverse
+ * order.
+ */
 async function inProcessTree({ display, launch }: Surroundings, body: Body): Promise<void> {
   const started: Started = [];
   let ending: Promise<void> | undefined;
@@ -123,7 +128,7 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
 interface Plan {
   readonly environment: Environment;
   readonly dataDir: string;
-  /** The operator's own configuration file. Undefined if the simulator's configuration is used. */
+  /** The operator's own configuration file. Undefined if the simulator's configuration is used instead. */
   readonly own: string | undefined;
   readonly config: GatewayConfig;
 }
@@ -131,7 +136,7 @@ interface Plan {
 function readPlan(): Plan {
   const { environment, dataDir } = readDataDir();
   const own = ownGatewayFile(rawEnvironment());
-  // These values are generated later, so the configuration file cannot refer to them.
+  // The configuration file cannot refer to these values, because they are generated later.
   const variables = localEnvironment(rawEnvironment(), { secretsKey: '', adminToken: '', account: '' });
   try {
     const file = openConfigFile(variables['GATEWAY_CONFIG'] ?? '', { ...adapters, environment: variables });
@@ -174,7 +179,7 @@ async function startOrFind(
 
 interface LocalMode {
   readonly facts: BannerFacts & { readonly settings: { readonly apiKey: string } };
-  /** The address on this machine, because PUBLIC_URL may point elsewhere. */
+  /** The address at which the gateway listens on this machine. PUBLIC_URL may point elsewhere. */
   readonly listeningUrl: string;
   readonly logFiles: readonly string[];
 }
@@ -185,7 +190,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   started.push({ stop: () => lock.release() });
   const options = { dataDir, report: display.report, environment: rawEnvironment() };
   const portRequest = portRequestOf(environment);
-  // Check the port before downloads that take minutes. It is checked again when the API binds it.
+  // Check the port before the downloads, which may take minutes. It is checked again when the API binds it.
   if (typeof portRequest === 'object' && 'fixed' in portRequest) await choosePort(portRequest, portPurpose);
   const settings = await loadOrCreateLocalSettings(dataDir);
   const [startRole, servers, simulatorUrl] = await Promise.all([

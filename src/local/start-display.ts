@@ -3,8 +3,8 @@ import type { Report } from './servers/local-options.ts';
 export interface StartDisplay {
   readonly report: Report;
   /**
-   * For output that the user asked for: the banner, the request log, the demo's steps. It would garble the updating
-   * line, so do not call this while that line is shown.
+   * Prints output that the user asked for: the banner, the request log and the demo's steps. It would garble the
+   * updating line, so do not call this while that line is shown.
    */
   readonly print: (line: string) => void;
   close(): void;
@@ -13,7 +13,7 @@ export interface StartDisplay {
 export interface StartDisplayOptions {
   readonly write: (text: string) => void;
   readonly print: (line: string) => void;
-  /** In columns. Undefined if the output is not a terminal. */
+  /** Returns the terminal's width in columns. Undefined if the output is not a terminal. */
   readonly columns: (() => number) | undefined;
   readonly now: () => number;
 }
@@ -22,8 +22,8 @@ const redrawMs = 1_000;
 const clearLine = '\r\u001B[2K';
 
 /**
- * In a terminal, shows one line that is updated with the elapsed seconds, and above it only `lasting` reports. Anywhere
- * else, such as in a file or in CI, prints plain lines.
+ * In a terminal, shows a single line that is updated with the elapsed seconds. Only `lasting` reports stay on the
+ * screen above it. Elsewhere, such as in a file or in CI, prints plain lines.
  */
 export function createStartDisplay({ write, print, columns, now }: StartDisplayOptions): StartDisplay {
   const beganAt = now();

@@ -10,7 +10,7 @@ import { startTemporalServer } from './servers/temporal-server.ts';
 import { resolveTemporal } from './servers/temporal-source.ts';
 import { startUiProxy } from './servers/ui-proxy.ts';
 
-/** In the order in which they were started. They are stopped in reverse. */
+/** Everything that was started, in order. It is stopped in reverse order. */
 export type Started = { stop(): Promise<void> }[];
 
 export interface Servers {

@@ -29,7 +29,7 @@ export function terminalLine(text: string): string | undefined {
   const parsed = recordSchema.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
   const { time, level, msg, ...facts } = parsed.data;
-  // watch-gateway.ts already reports readiness.
+  // watch-gateway.ts already reports whether the gateway is ready.
   if (facts.operation === 'readyz') return undefined;
   // The simulator calls back several times per task, so successful callbacks are left out.
   if (facts.operation === 'receiveUpstreamCallback' && Number(facts.status) < 400) return undefined;

@@ -13,8 +13,8 @@ export interface WatchOptions {
 }
 
 /**
- * The supervisor does not notice a process that is alive but unresponsive. This reports when the gateway stops being
- * ready and when it is ready again.
+ * Reports when the gateway stops being ready and when it is ready again. The supervisor does not notice a process that
+ * is alive but unresponsive.
  */
 export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptions): {
   stop(): Promise<void>;

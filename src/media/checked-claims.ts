@@ -3,9 +3,9 @@ import type { MediaSource } from './media-source.ts';
 const trunFlags = 0x000f05;
 
 /**
- * A box of 28 bytes in an MP4 file can claim millions of samples, each of which would cost time and memory. Reads from
- * this source reject if the file's tables claim more samples than the file has bytes. The thread's limits bound
- * whatever this check misses.
+ * A box of only 28 bytes in an MP4 file can claim millions of samples, each of which would cost time and memory. Reads
+ * from this source reject if the file's tables claim more samples than the file has bytes. The thread's limits catch
+ * anything that this check misses.
  */
 export function checkedClaims(source: MediaSource): MediaSource {
   const { bytes } = source;

@@ -121,8 +121,8 @@ function writingMsOf({ bytes }: Pick<UserFile, 'bytes'>): number {
 }
 
 /**
- * Hides the file and stops counting its bytes, even if the removal fails. The reconciler later deletes what an aborted
- * write has left behind.
+ * Hides the file and stops counting its bytes, even if the bytes cannot be removed. The reconciler later deletes what
+ * an aborted write has left behind.
  */
 async function giveUp(
   { id, name }: Pick<UserFile, 'id' | 'name'>,
@@ -133,8 +133,8 @@ async function giveUp(
 }
 
 /**
- * Throws if the account has no room for the file. The file itself is already counted, so concurrent files cannot exceed
- * the limit.
+ * Throws if the account has no room for the file. The file is already part of the account's total, so concurrent files
+ * cannot exceed the limit together.
  */
 async function requireRoom(
   { account, bytes }: Pick<UserFile, 'account' | 'bytes'>,

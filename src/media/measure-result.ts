@@ -25,7 +25,7 @@ export function createMeasureResult({ probe, openLink, storage }: MeasureResultD
       const measured = open().then((source) => source && probe.probe(source, account, signal));
       return await Promise.race([measured, aborted(signal)]);
     } catch {
-      // Settlement then uses the upstream's report or the smallest possible quantity.
+      // The charge is then based on the upstream's report or on the smallest possible quantity.
       return undefined;
     }
 

@@ -15,7 +15,7 @@ type KnownLength = (url: string) => Promise<number | undefined>;
 export interface MeasureVideosDeps {
   readonly probe: Pick<MediaProbe, 'probe'>;
   readonly openMedia: GuardedClient['openMedia'];
-  /** Covers all videos of a request, which are measured in parallel. 0 disables measuring. */
+  /** The time for all videos of a request, which are measured in parallel. 0 disables measuring. */
   readonly timeoutMs: number;
   readonly known?: KnownLength;
 }

@@ -9,7 +9,7 @@ import type { MediaSource } from './media-source.ts';
 /** Playlists and other formats that refer to more files are excluded, so that only the source is read. */
 const formats = [MP4, QTFF, WEBM, MATROSKA, MP3, WAVE, OGG, FLAC, ADTS];
 const cacheBytesMax = 4 * 1024 * 1024;
-/** In seconds. A file that claims to be longer than a day is not plausible. */
+/** In seconds. A file that claims to be longer is treated as implausible. */
 const secondsMax = 86_400;
 
 export async function readMedia(source: MediaSource): Promise<MediaFacts | undefined> {

@@ -41,7 +41,8 @@ export interface Uploads {
   /**
    * Replaces each link to one of our files with the upstream's own URL. A file is uploaded under this credential at
    * most once, however many requests need it. If the upstream cannot store files, the links are kept. If `signal`
-   * aborts, throws its reason, and an upload of this request is abandoned so that the next request starts a new one.
+   * aborts, this throws the signal's reason and abandons the upload that it started, so that the next request starts a
+   * new one.
    * @throws UpstreamError
    */
   readonly register: (
@@ -113,7 +114,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
         withBlob(file, deps, (blob) => place.upload({ blob, name: file.name }, contextFor(uploadMs))),
       );
       if (await uploads.complete(key, owner, readyOf(made, begunAt, file))) {
-        // The file may have been deleted before its upload was recorded.
+        // The file may have been deleted before its upload was recorded. Its upload is then no longer needed.
         if ((await deps.files.find(file.id)) === undefined) await uploads.drop(file.id);
         return made.url;
       }
@@ -187,7 +188,7 @@ async function removeAtUpstream({ id, channel: name, credential }: StoredUpload,
 
 /**
  * Throws UpstreamError if the files of the account, or all files together, would use too much of the disk. This error
- * is not counted against the upstream. A file larger than an account's share uses the entire share.
+ * is not counted against the upstream. A file that is larger than an account's share counts as the entire share.
  */
 async function withRoom<Result>(
   { account, bytes }: UserFile,

@@ -5,8 +5,8 @@ import type { FactsCondition, FieldName, MediaPart, ModelFacts, PlainFacts } fro
 import type { GenerationRequest, ImageRequest, JsonObject, VideoMedia, VideoRequest } from './request.ts';
 
 /**
- * Nested objects are merged key by key. Lists, lengths, sizes and shapes are replaced as a whole. Names reserved on
- * either side stay reserved.
+ * Returns `facts` with the values of `over` in their place. Nested objects are merged key by key. Lists, lengths, sizes
+ * and shapes are replaced as a whole. Names that either side reserves stay reserved.
  */
 export function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
   return {
@@ -113,7 +113,10 @@ export function passedOn({ extra }: Pick<FactsBasis, 'extra'>, facts: PlainFacts
   return Object.fromEntries(passed);
 }
 
-/** The vendor renders and bills without values that are not sent, so they must not affect the price either. */
+/**
+ * Removes the values that are not sent to the vendor. The vendor renders and bills without them, so they must not
+ * affect the price.
+ */
 export function asSent(request: GenerationRequest, facts: PlainFacts): GenerationRequest {
   return request.kind === 'video' ? videoAsSent(request, facts) : imageAsSent(request, facts);
 }

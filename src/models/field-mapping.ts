@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { JsonValue } from './request.ts';
 
 /**
- * The `mapping` of a channel's model in gateway.yaml, for vendors whose models have no common format. It says how to
- * write requests and read responses. src/providers/shared implements it, and docs/configuration.md describes it.
+ * The `mapping` of a channel's model in gateway.yaml, for vendors whose models have no common format. It defines how
+ * requests are written and responses are read. src/providers/shared implements it, and docs/configuration.md describes
+ * it.
  */
 
 const mappedInputs = ['text_to_video', 'first_last_frame', 'reference', 'generate', 'edit'] as const;

@@ -124,7 +124,8 @@ export function isFetched(
 }
 
 /**
- * Callers rely on these fields, so a request with one that the model lacks is rejected instead of ignoring the field.
+ * Rejects a request that sets one of these fields if the model lacks it. Callers rely on these fields, so ignoring them
+ * would be wrong.
  */
 function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): FactsIssue | undefined {
   const { draft, tools, seed, watermark } = request;

@@ -3,9 +3,9 @@ import { mediaSeconds } from '../base/times.ts';
 import { sizeFacts, sizeInPixels } from '../base/image-sizes.ts';
 
 /**
- * What a model renders, from which input, and which fields it has. The vendor's table states these facts, and `facts`
- * in gateway.yaml can override them. model-facts-check.ts checks requests against them. Anything that they leave open
- * is up to the vendor.
+ * These facts say what a model renders, from which input, and which fields it has. They come from the vendor's table,
+ * and `facts` in gateway.yaml can override them. model-facts-check.ts checks requests against them. Anything that they
+ * leave open is up to the vendor.
  */
 
 export const mediaParts = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
@@ -62,7 +62,7 @@ const lengthFacts = z
   .refine(isSpan, spanMessage);
 export type LengthFacts = z.infer<typeof lengthFacts>;
 
-/** Only some models have these fields. The names are those that callers use, some of them in `metadata`. */
+/** Only some models have these fields. They have the names that callers use, some of them in `metadata`. */
 export const fieldNames = [
   'mode',
   'resolution',
@@ -252,7 +252,10 @@ const ofVideos = {
     .optional()
     .describe('Whether the vendor’s responses contain the total duration of all input videos'),
   frames_per_second: count.optional().describe('The highest frame rate of a rendered video'),
-  /** Applies if a request omits the value, or if the value is not sent. The default resolution comes first. */
+  /**
+   * What the vendor renders if a request omits a value, or if the value is not sent. The default resolution comes
+   * first.
+   */
   unsaid: z
     .strictObject({
       resolutions: texts

@@ -32,7 +32,7 @@ export interface FittedRequest {
   readonly warnings: readonly string[];
 }
 
-/** Never ignored, even if the model's entry says `ignore`, because the caller would pay for a different video. */
+/** Never ignored, even if the model's entry says `ignore`. Without them, the caller would pay for a different video. */
 const media = new Set(['images', 'videos', 'audios']);
 
 /** These fields change the result's price or meaning, so they are rejected unless the model's entry says `ignore`. */

@@ -32,7 +32,8 @@ export function learnedTimes(samples: readonly RenderSample[], now: number): Ren
   const usable = samples.filter(isUsable);
   if (usable.length < samplesMin) return undefined;
   const newest = Math.min(now, Math.max(...usable.map(({ at }) => at)));
-  // Ages are relative to the newest sample, so that the samples of a model that was idle for a month keep their weight.
+  // Ages are relative to the newest sample. Otherwise, the samples of a model that was idle for a month would lose
+  // their weight.
   const weighed = usable.map(({ ms, at }) => ({
     ms,
     weight: 0.5 ** (Math.max(newest - at, 0) / halfLifeMs),
@@ -74,7 +75,7 @@ export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: numbe
 }
 
 /**
- * Nearly all renders finish between these two times. With few samples, the window is wider, because they may not
+ * Nearly all renders finish between these two times. With few samples, the window is wider, because the samples may not
  * include the extremes.
  */
 export function renderWindow(times: RenderTimes) {
@@ -116,8 +117,8 @@ export function etaOf(times: RenderTimes | undefined, elapsedMs: number): Eta | 
 }
 
 /**
- * Returns the part of the request that determines the render time, such as `720p/5`. There is a limited number of such
- * values.
+ * Returns the part of the request that determines the render time, such as `720p/5`. Only a limited number of values is
+ * possible.
  */
 export function renderedOutput(request: GenerationRequest): string {
   if (request.kind === 'image') return `image/${Math.min(request.n, imagesMax)}`;

@@ -90,7 +90,7 @@ export interface ImageRequest {
   readonly responseFormat?: 'url' | 'b64_json';
   readonly images: readonly ImageInput[];
   readonly mask?: ImageInput;
-  /** Fields outside our API, such as quality, style, background and seed. */
+  /** Fields that are not part of our API, such as quality, style, background and seed. */
   readonly extra: JsonObject;
 }
 

@@ -86,7 +86,9 @@ const jobSchema = {
     path,
     states: z.record(text, stateWords),
     answer: expression,
-    /** A second request, sent once the state is `succeeded`. Its response overrides the status. */
+    /**
+     * A second request, which is sent once the state is `succeeded`. Its response overrides that of the status request.
+     */
     result: z.strictObject({ path, answer: expression }).optional(),
   }),
   cancel: z
@@ -204,7 +206,8 @@ export const vendorFileSchema = z
       .prefault({}),
     failures: z.array(failureRow).max(100).default([]),
     /**
-     * A free request that requires a valid key. If missing, keys are checked by asking for a job that does not exist.
+     * A free request that requires a valid key. If there is none, keys are checked by asking for a job that does not
+     * exist.
      */
     key_check: z.strictObject({ path }).optional(),
     balance: z.strictObject({ path, answer: expression, unit: costUnit }).optional(),

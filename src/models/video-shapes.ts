@@ -87,7 +87,8 @@ export function linesOf(resolution: string): number | undefined {
 const sideTolerance = 0.04;
 
 /**
- * Returns the nearest shape, or the first of two equally near ones. Returns undefined if none is within the tolerance.
+ * Returns the nearest shape, or the first of two that are equally near. Returns undefined if none is within the
+ * tolerance.
  */
 export function shapeOfPixels(size: string, shapes: readonly VideoShape[]): VideoShape | undefined {
   const pixels = parseSize(size);

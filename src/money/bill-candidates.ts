@@ -12,7 +12,7 @@ export interface Unclaimed {
   readonly state: string;
   /** True if the task is waiting for an operator to assign its job. */
   readonly adoptable: boolean;
-  /** A job that the upstream reported after the task had continued without it. */
+  /** A job that the upstream reported only after the task had continued without it. */
   readonly strayJob?: string | undefined;
   readonly startedAt: number;
 }
@@ -39,7 +39,7 @@ export type KnownAmounts = (
 ) => AmountRange | undefined;
 
 const candidatesMax = 3;
-/** Per bill line. The most recent attempts are considered first. */
+/** The maximum number of attempts that are considered per bill line, most recent first. */
 export const consideredMax = 1_000;
 /** Used if the bill states when a job began. An attempt may have started this much later, because clocks differ. */
 const earlyMs = 10 * 60_000;

@@ -19,14 +19,14 @@ export interface Billed {
   readonly amount: string;
   readonly lines: number;
   readonly at: number;
-  /** The job may have run up to this much later than `at`: a day if the bill states only the day. */
+  /** The job may have run up to this long after `at`. This is a day if the bill states only the day. */
   readonly spanMs: number;
   readonly model?: string | undefined;
 }
 
 /**
- * `upstream` is the exact amount that the upstream reported for the job. `rules` is the result of the channel's cost
- * rules, in the gateway's currency.
+ * What the job should cost. With `upstream`, `amount` is the exact amount that the upstream reported. With `rules`, it
+ * is the result of the channel's cost rules, in the gateway's currency.
  */
 export interface Expected {
   readonly by: 'upstream' | 'rules';

@@ -18,7 +18,9 @@ export interface ChargeInput extends Omit<SettleInput, 'estimatedTokens'> {
 
 export interface TaskCharge {
   readonly settlement: Settlement;
-  /** The upstream reported more than the request and its model allow, so an operator decides. */
+  /**
+   * True if the upstream reported more than the request and its model allow. An operator then decides on the charge.
+   */
   readonly isBeyond: boolean;
 }
 
@@ -27,9 +29,9 @@ export function chargeTask(kind: TaskKind, input: ChargeInput): TaskCharge {
 }
 
 /**
- * Charges what the upstream reported, if the request allows that much. If not, or if there is no price for it, reported
- * values without a price line (such as `1280x720`) are replaced with the requested ones. If the charge is still too
- * high, an operator decides.
+ * Charges what the upstream reported, if that has a price and the request allows that much. Otherwise, reported values
+ * without a price line, such as `1280x720`, are replaced with the requested ones. If the charge is still too high, an
+ * operator decides.
  */
 function chargeVideo(asked: ChargeInput): TaskCharge {
   const { basis, channel } = asked;
@@ -39,7 +41,8 @@ function chargeVideo(asked: ChargeInput): TaskCharge {
   const reported = settleBy(input, facts);
   const isWithin = isPriced(reported) && reported.amount <= allowed;
   const settlement = isWithin ? reported : settleBy(input, inWordsOfPrice(input));
-  // If the video is too long, the reported tokens include its excess length.
+  // The reported tokens of a video that is too long include its excess length, so comparing amounts alone would not
+  // reveal it.
   const isLonger =
     isByFormula(priceAt(basis, channel)) && isTooLong(facts.durationSeconds, basis.most?.seconds);
   const isBeyond = isLonger || settlement.amount > allowed;
@@ -79,8 +82,8 @@ function isFixed(name: Word | 'generate_audio', { basis, channel }: Chargeable):
 }
 
 /**
- * Charges at most what was requested. If the upstream chose a resolution that is not allowed, uses the most expensive
- * allowed one.
+ * Returns the highest amount that the request allows. If the upstream chose a resolution that is not allowed, this
+ * assumes the most expensive allowed one.
  */
 function allowedAmount(input: ChargeInput): Micros {
   const within = videoWithin(input);
@@ -89,7 +92,7 @@ function allowedAmount(input: ChargeInput): Micros {
   if (resolution === undefined || resolutions === undefined || resolutions.includes(resolution)) {
     return amountOf(within);
   }
-  // `others` covers a resolution without a price line, and a report without a resolution.
+  // `others` alone covers a resolution without a price line, and a report without a resolution.
   const possible = [others, ...resolutions.map((one) => ({ ...others, resolution: one }))];
   return possible.map(amountOf).reduce((most, amount) => (amount > most ? amount : most));
 
@@ -99,7 +102,7 @@ function allowedAmount(input: ChargeInput): Micros {
   }
 }
 
-/** Drops facts that the request specifies, and limits the length and the input to what was requested. */
+/** Drops reported values that the request specifies, and limits the length and the input to what was requested. */
 function videoWithin(input: ChargeInput): SettleFacts {
   const { facts, basis } = input;
   const { most } = basis;
@@ -111,7 +114,7 @@ function videoWithin(input: ChargeInput): SettleFacts {
   };
 }
 
-/** Limits the reported input to what the request and its model allow. */
+/** Limits the input that the upstream reported to what the request and its model allow. */
 function withinBounds(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   const { usage, inputSeconds, inputImages } = facts;
   const seconds = boundOf('input_second', basis);

@@ -19,8 +19,8 @@ function cellText(cell: Cell): string {
 }
 
 /**
- * A spreadsheet evaluates such cells when it opens the file, and a formula can leak the file's content (OWASP, CSV
- * injection).
+ * Cells that start like this are formulas. A spreadsheet evaluates them when it opens the file, and a formula can leak
+ * the file's content (OWASP, CSV injection).
  */
 const formulaStart = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 

@@ -6,7 +6,7 @@ import type { PriceBasis, PriceFacts } from './price.ts';
 import { countSources, factSources } from './reckoning.ts';
 import type { Reckoning } from './reckoning.ts';
 
-/** Entries may have been edited in MongoDB, so their pricing data is validated. */
+/** Reads the pricing data of ledger entries. It is validated, because entries may have been edited in MongoDB. */
 
 const price = z.object({
   minimum: z.string(),

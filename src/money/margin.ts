@@ -14,8 +14,8 @@ export interface MarginAsked {
 
 export interface MarginRow {
   /**
-   * Restricts the report to these values. Tasks that were never submitted have no channel, and tasks without a hold
-   * have no key.
+   * The row's value in each dimension of the report. Tasks that were never submitted have no channel, and tasks without
+   * a hold have no key.
    */
   readonly of: Readonly<Partial<Record<MarginDimension, string>>>;
   readonly tasks: number;

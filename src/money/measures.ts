@@ -181,7 +181,7 @@ export function reportedQuantity(measure: Measure, facts: SettleFacts): Quantity
 
 /**
  * An impossible number becomes undefined, so that it cannot block a settlement. Zero is impossible too, because a
- * successful task has produced something.
+ * successful task must have produced something.
  */
 export function credible(value: number | undefined): number | undefined {
   return value !== undefined && value > 0 && value <= measureMax ? value : undefined;

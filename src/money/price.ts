@@ -47,7 +47,7 @@ export interface PriceLine {
   readonly measure: Measure;
   /** Currency units per unit of the measure, as a decimal string. */
   readonly price: string;
-  /** This quantity is free. If the measure is megapixels, it applies to each image. */
+  /** The quantity that is free. With megapixels, it applies to each image. */
   readonly beyond?: number | undefined;
   readonly when?: PriceCondition | undefined;
 }
@@ -96,8 +96,8 @@ export type Bounds = { readonly [M in Measure]?: Bound };
 export interface Bound {
   readonly most: string;
   /**
-   * `request` and `measured` are actual quantities. `assumed` is only an upper limit, so nothing is charged unless the
-   * upstream reports a count.
+   * Where the quantity comes from. `request` and `measured` are actual quantities. `assumed` is only an upper limit, so
+   * nothing is charged unless the upstream reports a count.
    */
   readonly source: 'request' | 'measured' | 'assumed';
 }
@@ -111,7 +111,7 @@ export interface MostOutput {
   readonly resolutions?: readonly string[];
 }
 
-/** A part has a price of its own. It is the whole task, or a group of images with the same facts. */
+/** A part of a task with a price of its own: the whole task, or a group of images with the same facts. */
 export interface Part {
   readonly facts: PriceFacts;
   readonly of?: PriceFacts;
@@ -177,8 +177,8 @@ export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] 
 }
 
 /**
- * A request can be priced only if it has a line for each of these measures. They are those of rendered output, or
- * `call` if the price has none.
+ * Returns the measures of rendered output in the price, or `call` if it has none. A request can be priced only if a
+ * line matches for each of them.
  */
 export function requiredMeasures(price: Pick<Price, 'lines'>): readonly Measure[] {
   const named = measuresOf(price);

@@ -18,8 +18,8 @@ export interface Projection {
 }
 
 /**
- * Assumes that each remaining day costs the average of the month's complete days. Today costs that average or, if
- * higher, what has been used today.
+ * Assumes that each remaining day costs the average of the month's complete days. For today, assumes that average or
+ * what has been used today, whichever is higher.
  */
 export function projectMonth({ used, today, now, since }: MonthSoFar): Projection {
   const date = new Date(now);

@@ -9,7 +9,7 @@ export interface Quantity {
   readonly denominator: bigint;
 }
 
-/** Each step starts from the previous amount. The last one is the charge. */
+/** Each step starts from the previous step's amount. The last amount is the charge. */
 export type Step =
   | { readonly kind: 'sum'; readonly amount: Micros }
   | { readonly kind: 'minimum'; readonly minimum: Micros; readonly amount: Micros }
@@ -34,7 +34,7 @@ export type WrittenStep =
 /**
  * Where a fact comes from if the request does not specify it.
  * - `default`: the model's configuration.
- * - `open`: nobody decided it, so the most expensive value is assumed.
+ * - `open`: no source. The most expensive value is assumed.
  * - `upstream`: the upstream's report.
  * - `measured`: the stored result.
  */

@@ -18,7 +18,7 @@ export interface ImageGroup {
 
 /**
  * These facts of a finished job determine the charge. They pass through Temporal, so they are small and contain no
- * secrets. Result links never do: the poll that receives them writes them to the record.
+ * secrets. Result links never pass through Temporal, because the poll that receives them writes them to the record.
  */
 export interface SettleFacts {
   readonly usage?: Usage;

@@ -49,7 +49,9 @@ export interface SettleInput {
 
 type About = Pick<Reckoning, 'rules_of' | 'facts' | 'sources'>;
 
-/** Uses the prices fixed with the hold, and the usage, resolution and length in the response. */
+/**
+ * Computes the charge from the prices fixed with the hold, and from the usage, resolution and length in the response.
+ */
 export function settle(input: SettleInput): Settlement {
   const { basis, channel, facts, held } = input;
   const price = priceAt(basis, channel);

@@ -12,7 +12,7 @@ export interface UsageAsked {
   readonly by: readonly UsageDimension[];
 }
 
-/** Covers tasks whose holds were made on these days, no matter when the tasks finished. */
+/** Covers tasks whose holds were made on the requested days, no matter when the tasks finished. */
 export interface UsageRow {
   readonly of: Readonly<Partial<Record<UsageDimension, string>>>;
   readonly tasks: number;
@@ -23,7 +23,7 @@ export interface UsageRow {
   readonly refunded: Micros;
 }
 
-/** A query over several days exceeds the limit on groups. Queries for a single day have no limit. */
+/** Thrown if a query over several days exceeds the limit on groups. Queries for a single day have no limit. */
 export class TooManyGroupsError extends Error {
   readonly max: number;
 

@@ -16,11 +16,11 @@ import type { PostEventDeps } from './post-event.ts';
 
 /** Several processes may run this, but each event is created only once. */
 export interface AccountAlerts extends Rounds {
-  /** Kept in memory, for at most 10,000 accounts. */
+  /** Notes an account's balance after a change. Notes are kept in memory, for at most 10,000 accounts. */
   readonly note: (account: string, after: BalanceAfter) => void;
   /**
-   * Compares accounts with their limits again, because a process may die before it has compared its own changes. Each
-   * call covers a few accounts.
+   * Compares accounts with their limits again, because a process may die before it has compared the changes that it
+   * made. Each call covers a few accounts.
    */
   readonly repair: (isOver?: IsOver) => Promise<Walked>;
 }
@@ -77,7 +77,6 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
         loop: 'limits of accounts',
         isOver,
         async run(alert) {
-          // The next call continues after this account.
           repairedUpTo = alert.account;
           const isCrossed =
             hasLimit(alert) && (await balances.judge(alert, await deps.balance(alert.account)));

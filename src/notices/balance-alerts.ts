@@ -24,7 +24,7 @@ export function createBalanceAlerts({ store, newEventId, currency, now }: Balanc
     return store.cross(alert, { isBelow, seq, ...(isBelow ? { event } : {}) });
   }
 
-  /** A balance that fell and recovered since the last check still causes an event. */
+  /** An event is also created for a balance that fell and recovered since the last check. */
   async function judgeSeen(alert: BalanceLimit, { lowest, last }: SeenBalances): Promise<void> {
     const hasFallen = lowest.available < alert.threshold && (await judge(alert, lowest));
     await judge(hasFallen ? { ...alert, isBelow: true, seq: lowest.seq } : alert, last);

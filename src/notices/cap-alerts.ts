@@ -121,7 +121,7 @@ async function owedEvent(
   return { id, account, address, tries, type: 'cap.reached', at, data, change };
 }
 
-/** Projects the spending to the end of the month. End users' caps have no projection. */
+/** Projects the spending to the end of the month. There is no projection for end users' caps. */
 async function projected(
   account: string,
   { cap, by }: Pick<CapEvent, 'cap' | 'by'>,

@@ -14,7 +14,7 @@ export interface SeenBalances {
 export interface NotedBalances {
   readonly note: (account: string, after: BalanceAfter) => void;
   readonly take: () => Map<string, SeenBalances>;
-  /** Restores balances that could not be evaluated, unless there are newer ones. */
+  /** Puts back balances that could not be evaluated, unless newer ones have arrived. */
   readonly putBack: (balances: ReadonlyMap<string, SeenBalances>) => void;
 }
 

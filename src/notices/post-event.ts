@@ -37,7 +37,7 @@ export interface PostEventDeps {
   readonly random: () => number;
 }
 
-/** Most receivers respond within this time. The round does not wait for the others. */
+/** Most receivers respond within this time. The round does not wait longer for the others. */
 const roundWaitMs = 2_000;
 /** If a process dies during a delivery, the event is due again after this time, with the same id. */
 const unansweredMs = 60_000;
@@ -76,7 +76,7 @@ function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
         await event.change(event.tries, { tries: event.tries, dueAt: now() + unansweredMs });
         throw error;
       });
-      // Wait for the host first, because waiting behind other requests must not use up a delivery.
+      // Wait for a free place at the host first, because waiting behind other requests must not use up a delivery.
       const place = await deps.takePlace(new URL(means.url).origin, account);
       if (!place.isGranted)
         return void (await event.change(event.tries, { tries: event.tries, dueAt: now() + place.afterMs }));

@@ -18,7 +18,7 @@ export type TriedCallback = Pick<CallbackAttempt, 'status' | 'error' | 'duration
   readonly id: string;
 };
 
-/** Throws concurrency_limit_exceeded. */
+/** Throws `concurrency_limit_exceeded` if `takePlace` has no place left. */
 export type TryCallback = (account: string, url: string) => Promise<TriedCallback>;
 
 const idCharacters = 16;

@@ -105,8 +105,8 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   }
 
   /**
-   * For a source that reports on its own. Its next report may be a long time away, so a write that another process
-   * pre-empts is repeated until it succeeds.
+   * Call this from a source that reports on its own. Its next report may be a long time away, so the write is repeated
+   * until no other process gets ahead of it.
    */
   async function report(condition: Condition, isSo: boolean): Promise<void> {
     const change: Change = (notice) =>
@@ -130,8 +130,8 @@ function createNotifier({ store, targets, send, duty, isStopping, log, now }: No
   return { notifyAll, test };
 
   /**
-   * Sends each target one notice at a time. Slow targets can make a round last longer than the silence after which
-   * another process takes over, so `duty` is called in between.
+   * Sends each target one notice at a time. With slow targets, a round can last so long that another process would take
+   * over, so `duty` is called between notices.
    */
   async function notifyAll(): Promise<void> {
     const queues = await owedNotices();

@@ -17,7 +17,7 @@ interface Family {
   readonly samples: (census: Census) => readonly Sample[];
 }
 
-/** Only one process shows these gauges at a time, so a sum over all processes is correct. */
+/** Only one process shows these gauges at a time, so adding them up over all processes gives the correct values. */
 const families: readonly Family[] = [
   {
     name: 'mediary_census_time_seconds',

@@ -12,7 +12,7 @@ export interface CensusTakerDeps extends CensusGauges {
 }
 
 /**
- * One worker counts the whole system, and shows the result for as long as it lives. Temporal is not involved, because
+ * One worker counts the whole system and shows the result as long as it runs. Temporal is not involved, because
  * operators must be able to see the census while Temporal is down.
  */
 export function createCensusTaker(deps: CensusTakerDeps): Rounds {

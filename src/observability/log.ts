@@ -9,7 +9,7 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** A fact that is missing from `factNames` does not compile. */
+/** Facts that are missing from `factNames` do not compile. */
 export interface Logger {
   readonly debug: WriteLog;
   readonly info: WriteLog;
@@ -61,7 +61,8 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
         level: (label) => ({ level: label }),
         log: listedFacts,
       },
-      // listedFacts has already described the error. pino's own serializer would treat that description as an error.
+      // `listedFacts` has already turned the error into a description, which pino's own serializer would mistake for an
+      // error.
       serializers: { err: (description: unknown) => description },
       hooks: {
         // Scrub only records that are written, so that disabled levels cost nothing.

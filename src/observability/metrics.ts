@@ -19,7 +19,7 @@ export interface Metrics extends CensusGauges, UpstreamMeter, LedgerMeter {
   countImageFailure(failure: FailureClass): void;
   /** @param channel - The job's channel. Undefined if no upstream ever had the job. */
   countEnded(channel: string | undefined, outcome: 'succeeded' | FailureClass): void;
-  /** Adds a task's charge and cost, in micro-units, to the channel that caused the cost. */
+  /** Adds a task's charge and cost, in micro-units, to the totals of the channel that caused the cost. */
   countMargin(charge: Micros, upstream: Omit<UpstreamCost, 'model'>): void;
   setWaiting(read: () => number): void;
   render(): Promise<string>;

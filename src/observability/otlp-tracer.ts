@@ -97,7 +97,7 @@ function spanOf(span: SdkSpan): Span {
   };
 }
 
-/** Only continues the caller's trace. Its flags state that this process does not record the span. */
+/** Continues the caller's trace without recording a span. The flags in its `traceparent` say so. */
 function unrecorded(caller: SpanContext): Span {
   const nothing = (): void => undefined;
   const traceparent = traceparentOf({ ...caller, traceFlags: TraceFlags.NONE });

@@ -15,8 +15,8 @@ export function endSignalled(): Promise<void> {
 }
 
 /**
- * When npm is stopped, it sends SIGTERM only to the shell that runs the script, and the shell exits without forwarding
- * the signal. This process then gets a new parent.
+ * Resolves when this process gets a new parent. If npm is stopped, it sends SIGTERM only to the shell that runs the
+ * script, and the shell exits without forwarding the signal.
  */
 export function parentEnded(parent: number): Promise<void> {
   return new Promise((resolve) => {
@@ -41,7 +41,10 @@ export function readerLeft(outputs: readonly NodeJS.WritableStream[]): Promise<v
   });
 }
 
-/** A forgotten promise is a bug, but must not crash the process. The returned function stops the logging. */
+/**
+ * Logs unhandled rejections. A forgotten promise is a bug, but must not crash the process. The returned function stops
+ * the logging.
+ */
 export function logRejections(log: Logger): () => void {
   const onUnhandled = (err: unknown): void => log.error({ err }, 'a rejection was not handled');
   process.on('unhandledRejection', onUnhandled);

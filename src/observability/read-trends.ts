@@ -28,9 +28,9 @@ const sizes = {
   week: { stepMs: hourMs, steps: 7 * 24 },
 } as const;
 
-/** Each span is read at most this often. All operators share the result. */
+/** Each time span is read at most this often. All operators share the result. */
 const sharedMs = 20_000;
-/** An hour is final if it was read at least this long after its end. It is then not read again. */
+/** Once an hour has been read at least this long after its end, it is final and is not read again. */
 const settledMs = 48 * hourMs;
 /** The read stops after this many failures, because splitting it further is unlikely to help. */
 const failuresMax = 3;
@@ -85,7 +85,7 @@ async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Fl
   return found;
 }
 
-/** A `readAt` in the future comes from a process with a wrong clock, so that hour is read again. */
+/** If `readAt` is in the future, another process with a wrong clock wrote it, so that hour is read again. */
 function isFresh({ at, readAt }: Rollup, now: number): boolean {
   const ageMs = now - readAt;
   const afterMs = readAt - (at + hourMs);
@@ -107,8 +107,8 @@ async function readSteps(steps: readonly number[], deps: PartDeps): Promise<Flow
 }
 
 /**
- * Reads the tasks and the ledger day by day. A part that takes too long is split in half, down to a single step. If one
- * part fails, the others are still read, and the error is thrown at the end.
+ * Reads the tasks and the ledger day by day. A part that takes too long is split in half, if necessary down to single
+ * steps. If one part fails, the others are still read, and the error is thrown at the end.
  */
 async function eachPart(
   steps: readonly number[],

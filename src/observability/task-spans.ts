@@ -54,8 +54,8 @@ export function createTaskSpans(tracer: Pick<Tracer, 'start'>): TaskSpans {
 }
 
 /**
- * A span has failed unless Temporal treats the error as benign, which means that the step is waiting for its next
- * attempt.
+ * Ends the span as failed, unless Temporal treats the error as benign. A benign error means that the step is waiting
+ * for its next attempt.
  */
 function endOf(span: Span, error: unknown): void {
   const code = codeOf(error);

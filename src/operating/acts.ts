@@ -21,7 +21,7 @@ interface ActionRow {
   /** If set, the console shows this text with a checkbox that the operator must tick. */
   readonly confirmation?: string;
   /**
-   * The events with which the action can change the record. Empty for actions on ended tasks, because no workflow
+   * The events through which the action can change the record. Empty for actions on ended tasks, because no workflow
    * handles them.
    */
   readonly events: readonly EventName[];
@@ -173,8 +173,8 @@ export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
 }
 
 /**
- * Operators must run these actions dry first, so that they do not move money or cause a second upstream bill by
- * accident.
+ * True for actions that operators must first perform as a dry run, so that they do not move money or cause a second
+ * upstream bill by accident.
  */
 export function needsPlan(name: OperatorActionName): boolean {
   const { money, bills } = actionTable[name];

@@ -42,7 +42,7 @@ export function generalAdvice(asked: AttentionReason): string {
   return written(advice[asked], operatorActions);
 }
 
-/** Explains why the gateway does not search for a lost job. Mentions only actions that are `possible`. */
+/** Explains why the gateway does not search for a lost job. Mentions only the actions in `possible`. */
 export function unsearchableWords(possible: readonly OperatorActionName[]): string {
   return written(unsearchable, possible);
 }
@@ -50,7 +50,7 @@ export function unsearchableWords(possible: readonly OperatorActionName[]): stri
 export const forgottenWords =
   'The task cannot be resubmitted, because the caller’s request is no longer kept (`retention.requests_days`).';
 
-/** A sentence that lists actions is omitted if none of them is possible. */
+/** A sentence that lists actions is omitted if none of its actions is possible. */
 type Sentence = string | ActSentence;
 
 interface ActSentence {

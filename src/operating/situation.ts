@@ -132,7 +132,7 @@ export function proposedCharge(state: TaskState): Micros | undefined {
   return state.at === 'review' && 'charge' in state ? BigInt(state.charge) : undefined;
 }
 
-/** Returns the cause of the wait. If more than one applies, returns the one that an operator can act on. */
+/** Returns the cause of the wait. If there are several, returns the one that an operator can act on. */
 function causeOf(
   { state, wait, unserved }: Standing,
   attention: AttentionReason | undefined,
@@ -148,7 +148,7 @@ function sinceOf({ stateSince, wait, unserved }: Standing, waitsFor: WaitCause |
   return wait?.cause === waitsFor ? (wait?.since ?? stateSince) : stateSince;
 }
 
-/** This sentence follows the one about the state, so it adds only what that one lacks. */
+/** This sentence follows the one about the state, so it adds only what that sentence does not say. */
 function waitSentence({ wait }: Standing): string {
   if (wait === undefined || !isNamed(wait.cause)) return '';
   const place = waitPlace(wait);
@@ -166,10 +166,7 @@ function possibleNow(
   );
 }
 
-/**
- * Conditions that the action table cannot express. For example, an action may need something to undo, redeliver or
- * refund.
- */
+/** Conditions that the action table cannot express, such as that there is something to undo, redeliver or refund. */
 const isSensible: Readonly<Partial<Record<OperatorActionName, (standing: Standing) => boolean>>> = {
   undo: ({ attempt }) => attempt?.adopted === true,
   accept_charge: ({ state }) => state.at === 'review' && unacceptable[state.why] === undefined,

@@ -1,7 +1,10 @@
 import type { PollConcern } from '../task/attention.ts';
 import type { PollMemory } from './poll-memory.ts';
 
-/** Decides when an operator should look at a task that keeps waiting for its upstream. The task itself continues. */
+/**
+ * Decides when a task has waited for its upstream for so long that an operator should look at it. The task itself
+ * continues.
+ */
 
 export interface PollsSoFar extends Pick<PollMemory, 'errors' | 'isRefused'> {
   readonly failingMs: number;
@@ -10,7 +13,7 @@ export interface PollsSoFar extends Pick<PollMemory, 'errors' | 'isRefused'> {
 }
 
 const errorsMax = 10;
-/** Shorter outages usually resolve themselves. */
+/** In milliseconds. Shorter outages usually resolve themselves. */
 const failingMinMs = 5 * 60_000;
 const expectedTimesMax = 5;
 /** Without this minimum, a job that normally takes seconds would be reported too early. */

@@ -17,7 +17,10 @@ const memorySchema = z.object({
   lastError: z.string().optional(),
   /** Whether the last poll was refused for a reason that affects the whole channel: its key, balance or permissions. */
   isRefused: z.boolean().optional(),
-  /** True if the last error concerned the credential, so that its poller decides when the upstream is back. */
+  /**
+   * True if the last error concerned the whole credential. The credential's poller then decides when the upstream is
+   * back.
+   */
   isShared: z.boolean().optional(),
   failingSince: z.number().optional(),
   lastAt: z.number().optional(),
@@ -30,7 +33,7 @@ export type PollMemory = z.infer<typeof memorySchema>;
 
 const newMemory: PollMemory = { polls: 0, errors: 0, gone: 0, phase: 'submitted' };
 
-/** Starts afresh if the details come from another activity. */
+/** Starts from scratch if the details come from another activity. */
 export function rememberedPolls(details: unknown): PollMemory {
   return memorySchema.safeParse(details).data ?? newMemory;
 }
@@ -52,7 +55,7 @@ export function worthKeeping(memory: PollMemory): PollMemory | undefined {
 
 export type Pending = Extract<OperationStatus, { state: 'pending' }>;
 
-/** The phase never moves backwards, even if the upstream's does. */
+/** The phase never moves backwards, even if the upstream reports an earlier one. */
 export function afterPending(memory: PollMemory, { phase, progress, queuePosition }: Pending, now: number) {
   const { concern, progressAt, acceptedAfterMs } = memory;
   return {

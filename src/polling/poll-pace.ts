@@ -24,7 +24,7 @@ export function createPollPace(hasList: () => boolean, monotonic: () => number) 
       return canList() && !hasLone ? nextListAt - monotonic() : 0;
     },
 
-    /** Call this when a request starts. Returns whether it may be a list. */
+    /** Call this when a request starts. Returns true if the request may be a list request. */
     begins(hasLone: boolean): boolean {
       if (outage !== undefined) probeAfter(Math.min(2 * outage.delayMs, probeDelayMaxMs));
       else if (canList() && !hasLone) {

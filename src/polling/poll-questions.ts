@@ -5,7 +5,7 @@ import type { WatchedJob } from '../task/watched-job.ts';
 export type PolledJob = Pick<WatchedJob, 'task' | 'account' | 'operation' | 'model'>;
 
 export interface Question extends PolledJob {
-  /** A question whose signal is aborted is not asked again. */
+  /** Once this signal aborts, the question is not asked again. */
   readonly signal: AbortSignal;
   readonly answer: (status: OperationStatus) => void;
   readonly fail: (error: unknown) => void;
@@ -15,7 +15,9 @@ export interface Question extends PolledJob {
 
 export type PollQuestions = ReturnType<typeof createQuestions>;
 
-/** Limits the total length of the ids in one list. They are part of the request's address, and servers accept 8 KB. */
+/**
+ * Limits the total length of the ids in one list. They are part of the request's URL, and servers accept about 8 KB.
+ */
 const idCharactersMax = 6_000;
 /** Extra characters that each id needs in the query. */
 const idOverhead = 18;
@@ -29,9 +31,9 @@ export function createQuestions(listMax: () => number, onWaiting: () => void) {
   const turnsOf = ({ alone }: Question) => (alone ? lone : listed);
   const size = (): number => lone.size() + listed.size();
 
-  /** If the signal aborts, the question is withdrawn and the promise rejects. */
+  /** If the signal aborts, withdraws the question and rejects. */
   async function ask(job: PolledJob, signal: AbortSignal): Promise<OperationStatus> {
-    // The signal's event has already fired, so nothing would reject the promise.
+    // An aborted signal fires no further event, so nothing would reject the promise later.
     if (signal.aborted) throw reasonOf(signal);
     let stopListening = (): void => undefined;
     const answer = new Promise<OperationStatus>((resolve, reject) => {

@@ -23,17 +23,20 @@ export interface NextPoll {
   readonly isFar: boolean;
 }
 
-/** Used while renders are likely to end, if one list covers all jobs. */
+/** The delay between polls while renders are likely to end, if one list covers all jobs. */
 const steadyDelayMs = 1_000;
 const shortestDelayMs = 500;
-/** A timer on the server may fire up to a second late, and the attempt starts only after that. */
+/**
+ * A poll that waits on the server may be late, because the timer may fire up to a second late and the attempt starts
+ * only after that.
+ */
 const leadMs = 1_500;
 const earlyJitter = 0.05;
 /** A timer on the server costs two writes, so shorter delays wait in this process. */
 const farMs = 8_000;
 /**
- * Without lists, a job is polled at most this often until all renders of its kind have finished. One more poll is
- * reserved for a lost attempt.
+ * Without lists, a job is polled at most this many times before all renders of its kind should have finished. One more
+ * poll is reserved for a lost attempt.
  */
 const questionsMax = 11;
 /**
@@ -41,18 +44,24 @@ const questionsMax = 11;
  * heartbeats.
  */
 const stayedDelayMaxMs = 60_000;
-/** Without lists, once the budget of polls is spent, the delay is this fraction of the elapsed time. */
+/**
+ * Without lists, a job is polled rarely once its budget of polls is spent. The delay is then this fraction of the
+ * elapsed time.
+ */
 const rareShare = 0.25;
 const rarestDelayMs = 120_000;
 const overtimeDelayMs = 15_000;
 const longestDelayMs = 60_000;
-/** Used after an error that concerns the credential. The credential's poller decides when to send the request. */
+/**
+ * The delay after an error that concerns the credential. It is short, because the credential's poller decides when to
+ * send the request.
+ */
 const sharedDelayMs = 100;
 
 /**
- * The first poll happens just before the earliest likely end. With lists, the following polls are evenly spaced.
- * Without them, a limited number of polls is spent where it helps most (question-times.ts). In overtime, polls become
- * less frequent. Delays have jitter and never exceed the remaining time.
+ * Polls first just before the earliest likely end. With lists, the following polls are evenly spaced. Without lists, a
+ * limited number of polls is spent where it helps most (see question-times.ts). In overtime, polls become less
+ * frequent. Delays have jitter and never exceed the remaining time.
  */
 export function nextPoll(facts: PollFacts): NextPoll {
   const { delayMs, isFar } = wishedPoll(facts);

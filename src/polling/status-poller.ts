@@ -9,8 +9,8 @@ import { timeLimit } from '../process/running-time.ts';
  * Asks about many jobs of one credential, subject to its rate limit. If the upstream supports lists, one request covers
  * many jobs, and at most two requests are sent per second. Each process has one poller per credential.
  *
- * An error that is not the job's own concerns the whole credential. The poller then sends one question at a time to
- * find out whether the upstream is back. If it fails, all waiting questions fail with it.
+ * An error that does not come from a single job concerns the whole credential. The poller then sends one question at a
+ * time to find out whether the upstream is back. If that question fails, all waiting questions fail with it.
  */
 export interface StatusPoller {
   /**
@@ -44,7 +44,7 @@ export interface StatusPollerOptions {
 
 /** Polls that arrive within this time share a request. */
 const gatherMs = 50;
-/** An outage may end while the poller waits, so the pace is checked again after this time at the latest. */
+/** The pace is checked again after at most this time, because an outage may end while the poller waits. */
 const restMaxMs = 500;
 const throttledPauseMs = 2_000;
 const listMaxDefault = 100;
@@ -158,7 +158,7 @@ function isRefusedList({ status, outcome }: UpstreamError): boolean {
 
 const sharedStatuses = new Set([401, 402, 403, 408, 429]);
 
-/** True if the failure says nothing about the job, so that the credential is to blame. */
+/** True if the failure says nothing about the job. It is then attributed to the credential. */
 function isShared({ status, gone, outcome }: UpstreamError): boolean {
   if (gone) return false;
   if (outcome === 'throttled' || outcome === 'unavailable') return true;

@@ -1,17 +1,17 @@
 /**
- * Decides how often a process reads what other processes write. An idle process reads rarely, so its next use waits
- * until everything has been read once.
+ * Decides how often a process reads what other processes write. An idle process reads rarely. When it is used again, it
+ * first waits until everything has been read once.
  */
 export interface Pace {
   /** Runs a unit of work, such as a request or an activity. The process then stays busy for some time. */
   readonly use: <T>(run: () => Promise<T>) => Promise<T>;
   /**
-   * Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as this work has
-   * finished.
+   * Like `use`, but for work that is unlikely to be followed by more. The process becomes idle again as soon as this
+   * work has finished.
    */
   readonly useOnce: <T>(run: () => Promise<T>) => Promise<T>;
   readonly every: (period: Period, work: () => Promise<void>) => () => void;
-  /** Like `every`, for reads that the first use of an idle process waits for. */
+  /** Like `every`, but when an idle process is used again, the use waits for this read. */
   readonly follow: (period: Period, read: () => Promise<void>) => () => void;
 }
 
@@ -21,7 +21,7 @@ export interface Period {
 }
 
 const idleAfterMs = 15_000;
-/** After an idle period, a use waits this long for the reads. Then it continues with older data. */
+/** The first use after an idle period waits at most this long for the reads. Then it continues with older data. */
 const wakeMsMax = 2_000;
 
 /** @param now - A monotonic clock in milliseconds. */

@@ -1,7 +1,7 @@
 import type { Pace } from './pace.ts';
 
 export interface Rounds {
-  /** If a round is in progress, waits for that one instead. Never rejects. */
+  /** Runs a round or, if one is in progress, waits for that one instead. Never rejects. */
   readonly run: () => Promise<void>;
   /** The timer does not keep the process alive. */
   readonly start: (pace?: Pace) => void;

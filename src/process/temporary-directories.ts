@@ -29,12 +29,15 @@ export async function makeTemporaryDirectory(purpose: TemporaryPurpose, parent =
   return mkdtemp(join(parent, `${prefixOf(purpose)}${name}.`));
 }
 
-/** Retries, because a file that is just being created may still appear. */
+/** Retries, because another file may be created while the directory is being removed. */
 export function removeTemporaryDirectory(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }
 
-/** Failures are counted rather than thrown, because we cannot remove other users' directories. */
+/**
+ * Removes abandoned directories. Failures are counted rather than thrown, because we cannot remove other users'
+ * directories.
+ */
 export async function sweepTemporaryDirectories(now: () => number, parent = tmpdir()): Promise<Walked> {
   const names = await readdir(parent).catch(() => []);
   return walk(names, {

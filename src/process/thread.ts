@@ -7,14 +7,15 @@ import type { ResourceLimits } from 'node:worker_threads';
 export interface Thread {
   readonly worker: Worker;
   /**
-   * Resolves to the thread's first message, which is sent once its code has been loaded. CPU time counts from then on.
+   * Resolves to the thread's first message, which is sent once its code has been loaded. CPU time is counted from then
+   * on.
    */
   readonly ready: Promise<unknown>;
 }
 
 /**
- * Untrusted input can exhaust only this thread's time and memory. `file` is the name of a code file next to `importer`,
- * without the extension.
+ * Starts a thread for untrusted input, which can exhaust only this thread's time and memory. `file` is the name of a
+ * code file next to `importer`, without the extension.
  */
 export function startThread(importer: string, file: string, resourceLimits: ResourceLimits): Thread {
   const entry = new URL(`./${file}${extname(fileURLToPath(importer))}`, importer);

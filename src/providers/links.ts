@@ -1,8 +1,8 @@
 import type { Provider, ResultLinks } from './provider.ts';
 
 /**
- * A link with a shorter life is useless to callers, who may poll only every few minutes and download a result only when
- * someone wants to see it.
+ * A link that expires sooner is useless to callers. They may poll only every few minutes, and download a result only
+ * when someone wants to see it.
  */
 export const linkLifeMinSeconds = 2 * 3600;
 

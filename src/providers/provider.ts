@@ -43,7 +43,7 @@ export interface Provider {
    */
   readonly upload?: (file: UploadedFile, context: ProviderContext) => Promise<UploadedMedia>;
   /**
-   * Succeeds if the file no longer exists.
+   * Deletes an uploaded file. Also succeeds if the file no longer exists.
    * @throws UpstreamError
    */
   readonly removeUpload?: (id: string, context: ProviderContext) => Promise<void>;
@@ -100,10 +100,10 @@ export interface ProviderFacts {
   readonly unverified: readonly string[];
 }
 
-/** The vendor promises not to charge for these failed jobs. The gateway submits a replacement only for them. */
+/** Failed jobs that the vendor promises not to charge for. The gateway submits a replacement only for these jobs. */
 export interface UnbilledFailures {
   readonly classes: 'all' | readonly FailureClass[];
-  /** Limits the promise to upstream models whose names start like this. Undefined if it covers all models. */
+  /** Limits the promise to upstream models whose names start with this text. Undefined if it covers all models. */
   readonly models?: string;
 }
 
@@ -160,8 +160,8 @@ export interface TaskProvider<Request> extends ResultLinks {
   /** A callback only triggers a poll, because the state always comes from polling. */
   readonly parseCallback?: (callback: UpstreamCallback) => CallbackNews;
   /**
-   * For vendors that sign callbacks. Callbacks with an invalid signature are ignored. Returns true for a callback that
-   * the vendor leaves unsigned, or that cannot be verified because no secret is configured.
+   * Defined for vendors that sign callbacks. Callbacks with an invalid signature are ignored. Returns true for a
+   * callback that the vendor leaves unsigned, or that cannot be verified because no secret is configured.
    */
   readonly verifyCallback?: (callback: UpstreamCallback, context: CallbackContext) => Promise<boolean>;
   /**
@@ -229,7 +229,7 @@ export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   readonly isMeasured?: true;
 };
 
-/** Keeps the received bytes, because a string of this length would be expensive. */
+/** A base64 text, kept as the received bytes because a string of this length would be expensive. */
 export interface Base64Blob {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
@@ -370,7 +370,7 @@ export interface HttpRequestOptions {
   readonly json?: OutgoingObject;
   readonly form?: FormData;
   readonly signal: AbortSignal;
-  /** Longer responses are errors. Defaults to 1 MiB. */
+  /** A longer response is an error. Defaults to 1 MiB. */
   readonly bodyBytesMax?: number;
   /**
    * Keeps long strings in the response's `json` as LargeText (src/providers/shared/large-json.ts), which refers to the

@@ -99,7 +99,9 @@ function freeCancel(cancel: Cancel, status: Status): Cancel {
   };
 }
 
-/** If the job id is unusable, the outcome is as unknown as after an unreadable response. */
+/**
+ * Throws if the job id is unusable. The job may exist, so the outcome is ambiguous, as after an unreadable response.
+ */
 function typedJob({ operation, traceId }: Submitted): Submitted {
   if (!isUsable(operation)) {
     throw new UpstreamError('ambiguous', 'The upstream returned a job id that cannot be used.', {

@@ -26,7 +26,7 @@ export interface VerificationSummary {
   readonly violations: number;
 }
 
-/** Tasks in these states have no upstream job yet, or wait to be resubmitted. */
+/** Tasks in these states have no upstream job yet, or are waiting to be resubmitted. */
 export const unsubmittedStates = ['creating', 'queued', 'pausing'] as const satisfies readonly StateName[];
 
 export interface TaskCount {

@@ -17,7 +17,7 @@ export interface Flow {
   readonly cost: Micros;
 }
 
-/** In seconds, for the time from the end of a render to the end of its task. */
+/** Bounds in seconds, for the time from the end of a render to the end of its task. */
 export const lateBounds = [1, 2, 5, 10, 30, 60, 300] as const;
 
 export const trendSpans = ['hour', 'day', 'week'] as const;

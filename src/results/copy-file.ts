@@ -46,7 +46,7 @@ export interface FileCopy {
   readonly channel: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Without the extension, which depends on the file's first bytes. */
+  /** The file's name without the extension, which depends on the file's first bytes. */
   readonly stem: string;
   readonly signal: AbortSignal;
   /** Called before any byte is stored, so that every stored file has a record. */

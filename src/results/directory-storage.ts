@@ -94,7 +94,7 @@ function createSweep(parts: string) {
       turns,
       async run(name) {
         const path = join(parts, name);
-        // The writer may have renamed or deleted the part since it was listed.
+        // The part may be gone, because its writer may have renamed or deleted it since it was listed.
         const age = await ageOf(path);
         if (age === undefined || age < partKeptMs) return false;
         await rm(path, { force: true });

@@ -41,8 +41,8 @@ function removeEach(
 }
 
 /**
- * Also deletes files that were never completed. Resolves to the number of deleted files. Idempotent. Several processes
- * may run this at once.
+ * Deletes expired files, and files that were never completed. Resolves to the number of deleted files. Idempotent.
+ * Several processes may run this at once.
  */
 export async function deleteExpiredFiles(
   deps: ExpiredFilesDeps,
@@ -52,8 +52,8 @@ export async function deleteExpiredFiles(
 }
 
 /**
- * Resolves to false if any files remain. Idempotent. Leaves incomplete and undeletable files to `deleteExpiredFiles`,
- * because an aborted write may still complete and only the record names the file.
+ * Resolves to false if any files remain. Idempotent. Leaves incomplete and undeletable files to `deleteExpiredFiles`.
+ * An aborted write may still complete, and only the record contains the file's name.
  */
 export async function deleteFilesOf(
   account: string,

@@ -21,9 +21,9 @@ interface Refused {
 }
 
 /**
- * Remembers failed writes. Whether a quota or bucket is full shows only when a file is written, so all processes share
- * that fact. Their clocks may differ, so each process uses its own clock to notice a new record. Unavailability is not
- * shared, because the storage may be unreachable from this process only.
+ * Remembers failed writes. A full quota or bucket is noticed only when a file is written, so all processes share that
+ * fact. Their clocks may differ, so each process uses its own clock to decide whether a shared record is new.
+ * Unavailability is not shared, because the storage may be unreachable from this process only.
  */
 export function withKnownRefusals(
   storage: ResultStorage,

@@ -43,7 +43,7 @@ export async function lookAtLink(
   }
 }
 
-/** A rejection is stronger evidence than a missing response. */
+/** Returns the more serious problem. A rejection is stronger evidence than a missing response. */
 export function worse(a: LinkProblem | undefined, b: LinkProblem | undefined): LinkProblem | undefined {
   return a === undefined || b?.evidence === 'refused' ? (b ?? a) : a;
 }

@@ -23,13 +23,15 @@ import { timeLimit } from '../process/running-time.ts';
 
 export interface ResultCopier {
   /**
-   * Adds references to the copies to the items. An item that cannot be copied in time is returned unchanged and copied
+   * Adds a reference to each copy to its item. An item that cannot be copied in time is returned unchanged and copied
    * later. Rejects only while MongoDB is unavailable, because every copy needs a record.
    */
   readonly deliver: Deliver;
   retryDue(isOver?: IsOver): Promise<Walked>;
   deleteExpired(isOver?: IsOver): Promise<Walked>;
-  /** Resolves to the tasks whose copies are removed. The others were not reached in time and need another call. */
+  /**
+   * Resolves to the tasks whose copies have been removed. The others were not reached in time and need another call.
+   */
   remove(tasks: readonly string[], isOver?: IsOver): Promise<readonly string[]>;
 }
 
@@ -116,8 +118,8 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       if (!items.some(({ url }) => url !== undefined)) return { items };
       try {
         const { problem, record, ...attempted } = await attempt({ task, items }, deps, options);
-        // If the task cannot succeed without a missing copy, the next poll requests the copy. Attempts count only from
-        // then on.
+        // A task that cannot succeed without a missing copy requests the copy again at its next poll. Attempts are not
+        // counted until then.
         const isOpen = problem === undefined;
         await copies.write(isOpen ? record : { ...record, state: 'retry', tries: 0, dueAt: firstRetryAt() });
         return { items: attempted.items, ...defined({ problem }) };
@@ -210,7 +212,7 @@ function logPostponed({ task }: ResultCopy, err: unknown, log: Logger): void {
   log.error({ task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
 }
 
-/** An aborted write of these files may still complete if it is recent enough. */
+/** Returns true if an aborted write of these files is so recent that it may still complete. */
 function mayBeLate(
   { state, names, dueAt }: ResultCopy,
   deps: Pick<ResultCopierDeps, 'now' | 'retentionSeconds'>,

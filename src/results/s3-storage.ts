@@ -86,7 +86,7 @@ export function createS3Storage(settings: S3Settings, { replaces = true }: S3Opt
       await client.send(new DeleteObjectCommand(locate(key)));
     },
 
-    // A bucket shows that it is full or unreachable only when something is written.
+    // Whether a bucket is full or unreachable shows only when something is written.
     refusal: () => Promise.resolve(undefined),
     problem: () => problemOf(client, settings),
 
@@ -167,7 +167,7 @@ function clientOptions(settings: S3Settings): S3ClientConfig {
   return {
     region: settings.region,
     forcePathStyle: settings.path_style,
-    // Some S3-compatible servers do not support the newer checksums.
+    // Some S3-compatible servers do not support the newer checksums, so send them only if required.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,

@@ -97,7 +97,8 @@ function imageCapability(
   const estimateTokens = () => image.estimateTokens?.(imageAsSent(request, facts), facts, served.upstream);
   const atOnce = { facts, issue, estimateTokens, canWait: false };
   if (issue === undefined || asTask === undefined) return atOnce;
-  // An issue about `model` means that the adapter serves the model only as a task, so the other issue is more useful.
+  // An issue about `model` means that the adapter serves the model only as a task. The task's issue is then more
+  // useful.
   const isRightWay = issue.param === 'model' || asTask.issue === undefined;
   return isRightWay ? asTask : { ...asTask, issue };
 }

@@ -68,7 +68,7 @@ export interface RoutePlan extends PlannedPrice {
   readonly model: ModelConfig;
   readonly candidates: readonly RouteCandidate[];
   readonly serving: ReadonlyMap<string, Serving>;
-  /** Where a task continues if its job fails upstream. If undefined, the task fails as well. */
+  /** Where a task continues if its job fails upstream. If undefined, the task then fails too. */
   readonly fallback?: Fallback;
   readonly dropped: readonly DroppedChannel[];
   readonly currency: string;

@@ -117,7 +117,7 @@ export function linkHeadersOf(
   return (url) => linkHeaders(url, channel.context(credential, model, new AbortController().signal));
 }
 
-/** Callers cannot use some vendors' links, so those results must be delivered as our own copies. */
+/** Returns true if callers cannot use the vendor's links. The results must then be delivered as our own copies. */
 export function mustBeCopied(
   channels: Channels,
   { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,
@@ -146,7 +146,7 @@ export function taskProviderFor(
   return part === undefined ? undefined : narrow(part, isImage);
 }
 
-/** A synchronous upstream has no jobs to look up, so this task adapter rejects every call. */
+/** Returns a task adapter that rejects every call, because a synchronous upstream has no jobs to look up. */
 function withoutJobs({ facts }: SynchronousImageProvider): ImageTaskProvider {
   const refuse = (): Promise<never> =>
     Promise.reject(

@@ -13,7 +13,7 @@ export interface RouteExplanation {
   /** Excludes channels that the request would wait for. */
   readonly dropped: readonly DroppedChannel[];
   readonly health: readonly ChannelHealth[];
-  /** Undefined if the model has no fallback, in which case a job that fails upstream fails the task. */
+  /** Undefined if the model has no fallback. A job that fails upstream then fails the task. */
   readonly fallback?: FallbackExplanation;
   readonly refusal?: { readonly code: string; readonly message: string };
 }

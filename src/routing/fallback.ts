@@ -31,9 +31,7 @@ export function planFallback(
 
 const portableMedia = /^(?:https?|data):/i;
 
-/**
- * Another vendor cannot serve a request that refers to a file id or a draft, because those exist only at one vendor.
- */
+/** Returns false for a request that refers to a file id or a draft, because those exist only at one vendor. */
 function isMovable(request: GenerationRequest): boolean {
   if (request.kind === 'image') {
     return request.images.every((image) => image.form !== 'url' || portableMedia.test(image.url));

@@ -51,8 +51,8 @@ function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): 
 
 /**
  * Sets a missing resolution to the first listed one that an adapter renders, so that the price depends on what we send.
- * Drafts are left alone, because they have their own resolution, as are requests whose resolution no adapter would
- * send.
+ * Leaves drafts alone, because they have their own resolution. Also leaves requests alone whose resolution no adapter
+ * would send.
  */
 function withResolution(request: VideoRequest, context: FitContext): VideoRequest {
   const { model, offers } = context;

@@ -11,7 +11,7 @@ import {
 import type { FactsIssue } from '../models/model-facts-check.ts';
 import type { ImageRequest } from '../models/request.ts';
 
-/** Fields that are not sent are skipped, because callers are warned about those. */
+/** Skips fields that are not sent, because callers are warned about those. */
 export function imageFactsIssue(request: ImageRequest, facts: PlainFacts): FactsIssue | undefined {
   return (
     referencesIssue(request, facts) ??

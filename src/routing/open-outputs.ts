@@ -13,8 +13,8 @@ export interface Output {
 export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'lines'> };
 
 /**
- * The upstream may render any of these for the request. The usual output comes first. Open properties can have the
- * values in the model's entry, those in price lines, or none.
+ * Returns the outputs that the upstream may render for the request, the usual one first. Properties that the request
+ * leaves open can have the values in the model's entry, those in price lines, or none.
  */
 export function openOutputs(
   request: GenerationRequest,
@@ -72,7 +72,7 @@ function openValues(
 ): readonly (string | undefined)[] {
   if (asked !== undefined && !openWords.has(asked)) return [asked];
   const usual = listed.find((value) => !openWords.has(value));
-  // A value that is in no price line costs as much as a missing one.
+  // A value that is in no price line costs as much as a missing one, so undefined covers all such values.
   return [usual, ...named, undefined];
 }
 

@@ -2,10 +2,10 @@ import { pixelCount } from '../base/image-sizes.ts';
 import type { QuoteContext } from './quote.ts';
 
 /**
- * Used if an image's own size is in no price line. Returns every listed size up to the first that is at least as large
- * as the image, so that an image never costs less than a smaller one. If the image is larger than all sizes, returns
- * all of them. Returns an empty list if a price line contains the image's size, if no price line contains any size, or
- * if the size has no pixel count (`auto`, `16:9`).
+ * Used for an image whose own size is in no price line. Returns every listed size up to the first that is at least as
+ * large as the image, so that an image never costs less than a smaller one. If the image is larger than all sizes,
+ * returns all of them. Returns an empty list if a price line contains the image's size, if no price line contains any
+ * size, or if the size has no pixel count (`auto`, `16:9`).
  */
 export function pricedSizes(
   asked: string,

@@ -7,9 +7,9 @@ import type { Channels } from './channels.ts';
 export type StorageRefusal = () => Promise<NotStoredError | undefined>;
 
 /**
- * If the storage accepts no files, channels whose results must be stored are dropped, because we would pay for results
- * that cannot be delivered. Throws the storage's error if no other channel is left. A task that moves to a fallback
- * channel checks the storage again.
+ * Drops channels whose results must be stored if the storage accepts no files, because we would pay for results that
+ * cannot be delivered. Throws the storage's error if no other channel is left. A task that moves to a fallback channel
+ * checks the storage again.
  */
 export async function withStorage(
   plan: RoutePlan,

@@ -11,7 +11,7 @@ const absentId = '00000000-0000-4000-8000-000000000000';
 const refusals: readonly (number | undefined)[] = [400, 401, 402, 403];
 
 /**
- * Uses the adapter's free request. If there is none, it asks for a job that does not exist: that costs nothing, and an
+ * Sends the adapter's free request. If there is none, asks for a job that does not exist. That costs nothing, and an
  * upstream that reports an unknown job has accepted the key.
  */
 export async function tryCredential(

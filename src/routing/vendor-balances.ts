@@ -20,11 +20,11 @@ const keptMs = 10 * 60_000;
 const answerMs = 15_000;
 
 /**
- * Does not wait for the vendor: returns the known balances, or an empty list if the vendor reports none. Each call also
- * refreshes balances older than ten minutes in the background.
+ * The returned function does not wait for the vendor. It returns the known balances, or an empty list if the vendor
+ * reports none. Each call also refreshes balances older than ten minutes in the background.
  */
 export function createVendorBalances({ channels, now }: Deps): (channel: string) => readonly SeenBalance[] {
-  // A changed configuration has new objects, so the balance of a replaced key is queried again.
+  // A configuration change creates new objects, so the balance is queried again after a key is replaced.
   const known = new WeakMap<OpenChannel['config'], Map<string, SeenBalance & { readonly askedAt: number }>>();
 
   async function ask(channel: OpenChannel, credential: string): Promise<Omit<SeenBalance, 'credential'>> {

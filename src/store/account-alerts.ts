@@ -67,7 +67,7 @@ export function createAccountAlertStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]),
 
-    /** Limits that are already reached are reported too. */
+    /** Sets the account's limits. Limits that have already been reached are reported too. */
     async set({ account, threshold, caps, address }: NewAlert): Promise<void> {
       const sealed = toSealedDocument(address);
       const limits = defined({ threshold, caps });

@@ -54,7 +54,7 @@ interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'priceFac
   readonly priceFactors?: readonly { readonly model?: string; readonly factor: string }[];
   readonly webhookSecrets: readonly SealedDocument[];
   readonly texts?: readonly string[];
-  /** The account's own id, set while its deletion is incomplete so that the index stays small. */
+  /** The account's own id. It is set only while the account's deletion is incomplete, so that the index stays small. */
   readonly deleting?: string;
 }
 

@@ -62,7 +62,7 @@ function bodyId(made: string, n: number): string {
   return `${made}/${n}`;
 }
 
-/** Works piece by piece, so that only one piece at a time is in memory twice. */
+/** Works piece by piece, so that no more than one piece is in memory twice. */
 function* cut(parts: readonly Uint8Array[]): Generator<Buffer> {
   let piece: Uint8Array[] = [];
   let bytes = 0;

@@ -16,7 +16,7 @@ import {
 } from './mongo.ts';
 import { sortKey } from './task-document.ts';
 
-/** Records successful actions as well as mere attempts. Times are in Unix milliseconds. */
+/** Covers mere attempts as well as successful actions. Times are in Unix milliseconds. */
 export interface AuditEntry {
   readonly id: string;
   readonly at: number;
@@ -58,7 +58,7 @@ type BulkDocument = Omit<BulkFacts, 'id'> &
   Sorted & { readonly task: readonly string[]; readonly items: readonly AuditItem[] };
 type AuditDocument = SingleDocument | BulkDocument;
 
-/** Exists only if the entry is full, that is, has a thousand items. */
+/** This field exists only in a full entry, which has a thousand items. */
 const lastItem = 'items.999';
 
 export interface AuditFilter {
@@ -177,7 +177,7 @@ function bulkActs(bulks: Collection<BulkDocument>) {
   };
 }
 
-/** The outcome of a bulk action is the first of these that any of its items has. */
+/** The outcome of a bulk action is the first outcome in this list that any of its items has. */
 const bulkOutcomes: readonly ActOutcome[] = ['begun', 'failed', 'done', 'refused'];
 
 function toEntry(document: AuditDocument): AuditEntry {

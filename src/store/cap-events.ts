@@ -23,12 +23,12 @@ interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   readonly expires?: Date;
 }
 
-/** Kept for this long after the end of the window, which is longer than deliveries are retried. */
+/** Events are kept for this long after the end of the window. Deliveries are retried for a shorter time. */
 const keptMs = 8 * dayMs;
 /**
- * How long an event of an end user's lifetime cap is kept after the end user last spent. Callers choose end users' names,
- * so their number has no limit. The numbers of keys and models are limited, so their events are kept. If the end user
- * spends again after that, an event may be repeated.
+ * How long an event of an end user's lifetime cap is kept after the end user last spent. Callers choose the names of
+ * end users, so the number of end users has no limit. The numbers of keys and models are limited, so the events of
+ * their caps are kept. If an end user spends again after this time, an event may be repeated.
  */
 const unusedKeptMs = 365 * dayMs;
 /** An expiry is renewed at most this often. */

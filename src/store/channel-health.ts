@@ -37,7 +37,7 @@ export function createChannelHealthStore(db: Db, now: () => number) {
       await repeatOnDuplicate(() => circuits.replaceOne({ _id: id }, fields, { upsert: true }));
     },
 
-    /** Makes the circuit due, unless another process has written it since `seen`. */
+    /** Makes the circuit due at once, unless another process has written it since `seen` was read. */
     async makeDue({ id, ...seen }: Circuit): Promise<void> {
       const { until, suspectsUntil } = dueAtOnce(seen);
       await circuits.updateOne(

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
-/** An operator's switch. "Off" deactivates the channel; "on" leaves the decision to the configuration file. */
+/** An operator's switch. "Off" deactivates the channel. "On" leaves the decision to the configuration file. */
 export interface ChannelState {
   readonly id: string;
   readonly enabled: boolean;

@@ -8,7 +8,7 @@ export interface ConfigurationHead {
   readonly version: number;
   readonly hash: string;
   readonly currency: string;
-  /** An operator's name, or `signal` or `start`. */
+  /** The name of an operator, or `signal` or `start` if a process published its configuration by itself. */
   readonly by: string;
   readonly reason?: string;
   readonly file?: string;
@@ -106,7 +106,10 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return { ...toHead(found), text: open(place, toSealed(found.sealed)) };
     },
 
-    /** True if this text is active or ever was. A result of false is certain. */
+    /**
+     * Returns true if this text is active or ever was. A result of false has been confirmed by a majority of the
+     * servers.
+     */
     async wasPublished(hash: string): Promise<boolean> {
       if ((await head())?.hash === hash || (await replaced.findOne({ hash })) !== null) return true;
       const found = await replaced.findOneAndUpdate({ hash }, ...readByWrite);

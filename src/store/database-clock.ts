@@ -15,7 +15,7 @@ export interface DatabaseClockDeps {
   readonly marks: Pick<ClockMarks, 'find' | 'confirm' | 'contradict'>;
   /** In milliseconds. Monotonic, so it is unaffected by changes to the system clock. */
   readonly monotonic?: () => number;
-  /** In seconds, including sleep. */
+  /** The machine's uptime in seconds, including sleep. */
   readonly uptime?: () => number;
   /** Unix milliseconds. Used only at startup, before the monotonic clock has counted anything. */
   readonly ownNow?: () => number;

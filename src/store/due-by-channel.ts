@@ -21,7 +21,7 @@ export async function findDueByChannel<Schema extends Document & { readonly chan
       .sort({ dueAt: 1 })
       .limit(eachMax)
       .toArray();
-  // The channel is an empty string or missing if the task no longer has one.
+  // If the task no longer has a channel, the field is missing or an empty string.
   const found = await due(null);
   for (let later: object = { $gte: '' }; ;) {
     const next: { readonly channel?: string } | null = await collection.findOne(

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { durable, openCollection, unlessThere } from './mongo.ts';
 
-/** One process at a time performs a duty, for as long as the process lives. */
+/** A duty is work that only one process performs at a time. That process keeps the duty for as long as it lives. */
 interface DutyDocument {
   readonly _id: string;
   /** Increases each time another process takes over. */
@@ -17,7 +17,7 @@ export function createDuties(db: Db) {
       return (await duties.findOne({ _id: duty }))?.turn ?? 0;
     },
 
-    /** Returns whether this process took over. Of the processes that read the same `seen`, only one can. */
+    /** Returns true if this process took over. If several processes read the same `seen`, only one of them succeeds. */
     async takeTurn(duty: string, seen: number): Promise<boolean> {
       if (seen > 0) {
         const taken = await duties.updateOne({ _id: duty, turn: seen }, { $set: { turn: seen + 1 } });

@@ -4,7 +4,9 @@ import { ensureIndexes, expiring, isDuplicateKey, openCollection, primaryOnly } 
 
 export interface NewExchanges {
   readonly task: string;
-  /** Exchanges that create or end a job. They are kept apart from polls, which would otherwise displace them. */
+  /**
+   * Exchanges that create or end a job. They are stored separately from polls, which would otherwise crowd them out.
+   */
   readonly submits: readonly string[];
   readonly polls: readonly string[];
 }
@@ -21,7 +23,7 @@ const pollsMax = 20;
 
 export type ExchangeStore = ReturnType<typeof createExchangeStore>;
 
-/** Each task has one document of limited size. `keptMs` counts from the last exchange. */
+/** Stores one document of limited size per task. `keptMs` counts from the task's last exchange. */
 export function createExchangeStore(
   db: Db,
   now: () => number,
@@ -38,7 +40,7 @@ export function createExchangeStore(
       try {
         await exchanges.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // Two processes created the document concurrently. Keep what is there and add the rest.
+        // Another process created the same document concurrently. Keep its entries and add ours.
         if (!isDuplicateKey(error)) throw error;
         const failed = failedWrites(error);
         await exchanges.bulkWrite(

@@ -14,14 +14,14 @@ export interface UploadKey {
 export interface StoredUpload extends UploadKey {
   readonly id?: string;
   readonly tries: number;
-  /** A later claim of the same copy has another owner. */
+  /** Changes when another caller claims the same copy. */
   readonly owner: string;
 }
 
 export interface ReadyUpload {
   readonly id: string;
   readonly url: string;
-  /** Unix milliseconds. From then on, no request refers to the upload. */
+  /** Unix milliseconds. From this time on, no request may refer to the upload. */
   readonly usableUntil: number;
   readonly dueAt: number;
 }
@@ -36,13 +36,13 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
   readonly _id: string;
   readonly state: 'uploading' | 'ready';
   readonly url?: SealedDocument;
-  /** 0 if the file has been removed. */
+  /** When the copy is due to be deleted. 0 if the file has been removed. */
   readonly dueAt: number;
 }
 
 export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
 
-/** The uploading process is presumed dead after this time. */
+/** After this time, the uploading process is presumed dead, in milliseconds. */
 const forgottenMs = 86_400_000;
 
 export function createFileUploadStore(db: Db, now: () => number, { seal, open }: Sealing) {
@@ -55,8 +55,8 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       ]),
 
     /**
-     * Of several concurrent callers, only one may upload the file. `gone` is the owner of a stuck upload that should be
-     * taken over.
+     * Only one of several concurrent callers may upload the file. `gone` is the owner of a stuck upload that the caller
+     * may take over.
      */
     async claim(key: UploadKey, owner: string, gone = ''): Promise<Claim> {
       const _id = idOf(key);
@@ -95,12 +95,12 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return (await findDueByChannel(uploads, {}, { at: now(), eachMax })).map(toUpload);
     },
 
-    /** Does nothing if the upload was claimed again. */
+    /** Does nothing if another caller has claimed the upload since. */
     async postpone({ owner, ...key }: StoredUpload, dueAt: number): Promise<void> {
       await uploads.updateOne({ _id: idOf(key), owner }, { $set: { dueAt }, $inc: { tries: 1 } });
     },
 
-    /** Does nothing if the upload was claimed again. */
+    /** Does nothing if another caller has claimed the upload since. */
     async remove({ owner, ...key }: StoredUpload): Promise<void> {
       await uploads.deleteOne({ _id: idOf(key), owner });
     },

@@ -11,7 +11,7 @@ import type { SealedDocument, Sealing } from './sealed-document.ts';
 interface FileDocument extends Omit<UserFile, 'id' | 'filename'> {
   readonly _id: string;
   readonly filename: SealedDocument;
-  /** `writing` means that the bytes may be missing or incomplete. */
+  /** In the state `writing`, the bytes may be missing or incomplete. */
   readonly state: 'writing' | 'ready';
 }
 
@@ -40,8 +40,8 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
     },
 
     /**
-     * Hides a file that could not be deleted, or whose write failed, and stops counting its bytes. It is deleted at
-     * `at`. Accepts any state, because a failed `complete` may have taken effect.
+     * Hides a file that could not be deleted or written, and stops counting its bytes. The file is deleted at `at`.
+     * Accepts a file in any state, because a `complete` that failed may still have taken effect.
      */
     async postponeRemoval(id: string, at: number): Promise<void> {
       await files.updateOne({ _id: id }, { $set: { state: 'writing', bytes: 0, expiresAt: at } });
@@ -52,7 +52,10 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return found === null ? undefined : toFile(found);
     },
 
-    /** Newest first, without files that have expired at `at`. `after` is the id of the previous page's last file. */
+    /**
+     * Lists files newest first, without those that have expired at `at`. `after` is the id of the previous page's last
+     * file.
+     */
     async list(
       { account, key }: Reach,
       { limit, after, at }: { readonly limit: number; readonly after?: string; readonly at: number },
@@ -93,7 +96,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return (await files.findOne({ account }, nameOnly)) !== null;
     },
 
-    /** The reconciler then also deletes the copies at upstreams. */
+    /** Afterwards, the reconciler also deletes the file's copies at upstreams. */
     async remove(id: string): Promise<void> {
       await uploads.drop(id);
       await files.deleteOne({ _id: id });

@@ -1,6 +1,6 @@
 export interface Reads<Value> {
   readonly one: (id: string) => Promise<Value | undefined>;
-  /** May omit some ids, because the size of replies is limited. The missing ones are then read individually. */
+  /** The result may lack some ids, because the size of replies is limited. Those are then read individually. */
   readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 

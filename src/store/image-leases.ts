@@ -22,7 +22,7 @@ interface LeaseDocument extends Omit<ImageLease, 'id'> {
 }
 
 /**
- * Images were delivered while the ledger was unavailable, so their hold must be settled rather than released. `charge`
+ * Images were delivered while the ledger was unavailable, so their hold must still be settled, not released. `charge`
  * is in micro-units.
  */
 export interface OwedCharge {

@@ -7,12 +7,12 @@ export interface RedeemedLink {
 
 export const invitationIndex = { name: 'invitation', key: { 'invitation.hmac': 1 }, sparse: true } as const;
 
-/** A caller whose response was lost can get the same response again for this long. */
+/** How long a caller who lost the response can get it again. */
 const repeatMs = 10 * 60_000;
 
 /**
- * Builds one conditional write, so that only one of several concurrent requests gets a token. The same caller gets the
- * same response again within `repeatMs`.
+ * Builds one conditional write, so that only one of several concurrent requests gets a token. If the same caller
+ * repeats the request within `repeatMs`, the response is the same.
  */
 export function redemptionOf({ link, issued: { hmac, prefix } }: RedeemedLink, now: number) {
   const unused = { 'invitation.usedAt': { $exists: false }, 'invitation.expiresAt': { $gt: now } };

@@ -24,7 +24,7 @@ export function createKeySlotStore(db: Db, now: () => number) {
   const keys = openCollection<KeySlotsDocument>(db, 'key_slots', durable);
 
   async function add(key: string, slot: KeySlot, limit: number): Promise<boolean> {
-    // Position `limit - 1` is empty while the list is shorter than `limit`.
+    // Position `limit - 1` exists only if the list is full.
     const added = await keys.updateOne(
       { _id: key, 'tasks.task': { $ne: slot.task }, [`tasks.${limit - 1}`]: { $exists: false } },
       { $push: { tasks: slot } },
@@ -39,7 +39,7 @@ export function createKeySlotStore(db: Db, now: () => number) {
   return {
     /**
      * Returns true if the task has a slot, even from an earlier call. Returns false if the key already has `limit`
-     * unfinished tasks. `until` frees the slot if the process dies.
+     * unfinished tasks. The slot becomes free at `until` if the process dies.
      */
     async take(
       key: string,

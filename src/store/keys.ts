@@ -16,7 +16,8 @@ import { lastUses } from './last-uses.ts';
 import type { LastUses } from './last-uses.ts';
 
 /**
- * At most this many keys may be created in the same millisecond. Otherwise, some would be missing between two pages.
+ * The maximum number of keys that may be created in the same millisecond. With more, some keys would be missing between
+ * two pages.
  */
 const sameMomentMax = 20;
 
@@ -30,7 +31,7 @@ export interface ApiKey {
   readonly scopes: readonly KeyScope[];
   /** The CIDRs from which the key may be used. Undefined allows every IP address. */
   readonly addresses?: readonly string[];
-  /** The operations that the key may call. If undefined, its scopes alone decide. */
+  /** The operations that the key may call. If undefined, only its scopes limit it. */
   readonly routes?: readonly string[];
   readonly secondsMax?: number;
   readonly resolutionMax?: string;
@@ -46,7 +47,7 @@ export interface ApiKey {
   readonly expiresAt?: number;
   readonly invitation?: Invitation;
   readonly revokedAt?: number;
-  /** To the nearest minute. */
+  /** Accurate to the minute. */
   readonly lastUsedAt?: number;
   /** The first key in a chain of replacements, which all share its limits. Set only if the key replaced another one. */
   readonly countedAs?: string;
@@ -55,7 +56,7 @@ export interface ApiKey {
   readonly createdAt: number;
 }
 
-/** A replacement key inherits these from the key that it replaces. */
+/** The terms that a replacement key inherits from the key that it replaces. */
 function termsOf(key: ApiKey) {
   const { hmac: _hmac, id: _public, prefix: _prefix, createdAt: _created, changes: _changes, ...rest } = key;
   const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...others } = rest;
@@ -149,7 +150,7 @@ export function createKeyStore(db: Db, now: () => number) {
 
 function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
   return {
-    /** The caps of the newest key in a chain of replacements apply, unless that key is no longer valid. */
+    /** Returns the caps of the newest key in a chain of replacements, unless that key is no longer valid. */
     async capsInForce(id: string): Promise<KeyCaps | undefined> {
       let key = await keys.findOne({ _id: id });
       while (key?.replacedBy !== undefined) key = await keys.findOne({ _id: key.replacedBy });

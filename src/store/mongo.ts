@@ -14,7 +14,7 @@ export interface Mongo {
 export interface MongoSettings {
   readonly appName?: string;
   readonly poolSize?: number;
-  /** How long to wait for a server at startup, twenty seconds by default. */
+  /** How long to wait for a server at startup. The default is twenty seconds. */
   readonly foundWithinMs?: number;
 }
 
@@ -26,8 +26,8 @@ const poolSizeDefault = 50;
  */
 const socketTimeoutMs = 30_000;
 /**
- * Applies to the wait for a server, a connection or the majority. It is longer than a process is usually suspended,
- * because a suspension counts as waiting.
+ * The maximum wait for a server, a connection or the majority. It exceeds the time for which a process is usually
+ * suspended, because a suspended process keeps waiting.
  */
 const waitMs = 20_000;
 
@@ -44,14 +44,14 @@ export const durable = {
   readPreference: 'primary',
 } as const;
 
-/** Use these for data that may be lost in an election, at the cost of repeated work or a gap. */
+/** Use these for data that may be lost in an election. Losing it costs only repeated work or a gap. */
 export const primaryOnly = {
   writeConcern: { w: 1 },
   readConcern: { level: 'local' },
   readPreference: 'primary',
 } as const;
 
-/** Reads int64 as bigint, and sees this process's earlier writes. */
+/** Reads int64 values as bigint. Reads see this process's earlier writes. */
 export function openCollection<Schema extends Document>(
   db: Db,
   name: string,
@@ -249,13 +249,13 @@ function describeIndex(index: Readonly<Record<string, unknown>>): string {
     expireAfterSeconds: index['expireAfterSeconds'],
     partialFilterExpression: index['partialFilterExpression'],
   };
-  // The server returns directions and times as int32, int64 or double.
+  // The server may return directions and times as int32, int64 or double.
   return JSON.stringify(shape, (_name, value: unknown) =>
     typeof value === 'bigint' ? Number(value) : value,
   );
 }
 
-/** With these codes, the server permanently rejects a document or command. Some of them mean "too large". */
+/** Codes with which the server permanently rejects a document or command. Some of them mean "too large". */
 const contentCodes: ReadonlySet<unknown> = new Set([
   2, 9, 14, 28, 40, 66, 121, 171, 10334, 11000, 17280, 17419, 17420, 7655103,
 ]);

@@ -33,7 +33,7 @@ export interface NodeLoad {
 }
 
 export interface Node extends NodeReport {
-  /** `gone` means that the last report is too old even for a slow process. */
+  /** `gone` means that the last report is too old to come from a process that is merely slow. */
   readonly state: 'running' | 'leaving' | 'gone';
   /** Unix milliseconds by MongoDB's clock. Compare it only with other nodes' times. */
   readonly seen: number;
@@ -54,7 +54,7 @@ interface ServedDocument {
 }
 
 const notedEveryMs = 15_000;
-/** Four missed reports. */
+/** Nodes that have missed four reports are considered gone. */
 const silentMs = 24_000;
 const keptSeconds = 600;
 const nodesMax = 1_000;

@@ -13,7 +13,7 @@ export interface KeptNotice {
   readonly rev: number;
 }
 
-/** Limits the size of a read to the open conditions and those of the last few days. */
+/** Reads return only the open conditions and those of the last few days. This limits their number. */
 const noticesMax = 2_000;
 
 export type NoticeStore = ReturnType<typeof createNoticeStore>;

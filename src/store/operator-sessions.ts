@@ -3,7 +3,6 @@ import { durable, ensureIndexes, expiring, openCollection } from './mongo.ts';
 import { lastUses } from './last-uses.ts';
 import type { LastUses } from './last-uses.ts';
 
-/** Times are in Unix milliseconds. */
 export interface OperatorSession {
   readonly id: string;
   readonly operator: string;
@@ -14,7 +13,7 @@ export interface OperatorSession {
   readonly agent: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** To the nearest minute. */
+  /** Accurate to the minute. */
   readonly lastUsedAt?: number;
 }
 
@@ -27,7 +26,7 @@ export interface SessionFilter {
   readonly operator?: string;
 }
 
-/** Opening another session ends the operator's oldest one. */
+/** An operator's maximum number of sessions. Opening one more ends the oldest. */
 const sessionsMax = 50;
 const listedMax = 1000;
 
@@ -55,7 +54,7 @@ export function createOperatorSessionStore(db: Db, now: () => number) {
       if (oldest.length > 0) await sessions.deleteMany({ _id: { $in: oldest.map((one) => one._id) } });
     },
 
-    /** MongoDB may not have removed expired sessions yet, so ignore them. */
+    /** Ignore expired sessions that MongoDB has not removed yet. */
     async findByHmac(hmac: string): Promise<OperatorSession | undefined> {
       const found = await sessions.findOne({ hmac });
       return found === null || found.expires.getTime() <= now() ? undefined : toSession(found);

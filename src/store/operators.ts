@@ -17,7 +17,7 @@ export interface Operator {
   readonly createdAt: number;
   readonly createdBy: string;
   readonly invitation?: Invitation;
-  /** To the nearest minute. */
+  /** Accurate to the minute. */
   readonly lastUsedAt?: number;
   readonly revokedAt?: number;
   readonly revokedBy?: string;

@@ -12,7 +12,7 @@ export interface RenderRecord extends RenderKind {
 interface RenderTimesDocument extends RenderKind {
   readonly _id: string;
   readonly samples: readonly RenderSample[];
-  /** Extended by each new sample, so that kinds that are no longer rendered are forgotten. */
+  /** Each new sample extends it, so kinds that are no longer rendered are eventually forgotten. */
   readonly expires: Date;
 }
 

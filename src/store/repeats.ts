@@ -14,7 +14,7 @@ export interface RepeatRecord {
    * body>/<made>`.
    */
   readonly id: string;
-  /** The id of what the first request created: a task, or the image request named in a ledger entry. */
+  /** The id of what the first request created: a task, or an image request as named in its ledger entry. */
   readonly made: string;
   readonly fingerprint: string;
   /** `stored` means that the response is kept but not yet paid for. */
@@ -25,7 +25,7 @@ export interface RepeatRecord {
    */
   readonly beat: number;
   readonly answer?: StoredAnswer;
-  /** The id of the record that holds the response. Set only if this try repeats another one. */
+  /** The id of the record that holds the response. Set only if this request repeats an earlier one. */
   readonly of?: string;
 }
 
@@ -72,7 +72,7 @@ interface AnswerToStore extends AnswerHead {
   readonly body?: readonly Uint8Array[];
 }
 
-/** Both fields must match, so that a record is found only while it still belongs to this request. */
+/** Identifies a record only while it still belongs to this request, because both fields must match. */
 export type RepeatName = Pick<RepeatClaim, 'id' | 'made'>;
 
 export type RepeatStore = ReturnType<typeof createRepeatStore>;
@@ -111,8 +111,8 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
     },
 
     /**
-     * Most create requests find no unclaimed try, so read first: even an update that changes nothing waits for the
-     * majority.
+     * Reads first, because most create requests find no unclaimed try and even an update that changes nothing waits for
+     * the majority.
      */
     async claimTry(name: string, { lost }: { readonly lost: boolean }): Promise<RepeatRecord | undefined> {
       if (!(await hasTry(name, { lost }))) return undefined;

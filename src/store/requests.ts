@@ -18,7 +18,7 @@ export interface RequestRecord {
   /** Stored here because it may contain secrets. */
   readonly callbackUrl?: string;
   readonly warnings: readonly string[];
-  /** Explains to operators why other channels are not in the task's plan. */
+  /** Channels that are not in the task's plan. Shows operators why they are missing. */
   readonly dropped: readonly DroppedChannel[];
   /** The attempt that wrote the request, as recorded in the task's `creating` state. */
   readonly by: string;
@@ -73,7 +73,10 @@ export function createRequestStore(
     isForgotten: ({ deadlineAt }: Pick<Task, 'deadlineAt'>): boolean => expiresAt(deadlineAt) <= now(),
     ...requestChanges(requests, expiresAt),
 
-    /** Returns the number of sealed bytes, or undefined if an earlier try of this creation wrote the request. */
+    /**
+     * Returns the number of sealed bytes, or undefined if an earlier attempt at this creation already wrote the
+     * request.
+     */
     async insert(asked: NewRequest): Promise<number | undefined> {
       const { task: _id, request, callbackToken, callbackUrl, deadlineAt, ...legible } = asked;
       const sealed = seal(placeOf(_id), JSON.stringify({ request, callbackToken, callbackUrl }));
@@ -90,8 +93,8 @@ export function createRequestStore(
     },
 
     /**
-     * Returns undefined once the request has expired, even if MongoDB has not deleted it yet. A result of undefined is
-     * certain.
+     * Returns undefined once the request has expired, even if MongoDB has not deleted it yet. If it returns undefined,
+     * the request certainly does not exist.
      */
     async find(task: string): Promise<RequestRecord | undefined> {
       const seen = kept(await requests.findOne({ _id: task }));
@@ -126,14 +129,14 @@ export function createRequestStore(
 function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadlineAt: number) => number) {
   return {
     /**
-     * Hands the document over to another try, so that the first one no longer removes it. Returns false if the document
-     * no longer exists.
+     * Hands the document over to another attempt at the creation, so that the first attempt can no longer remove it.
+     * Returns false if the document no longer exists.
      */
     async takeOver(task: string, by: string): Promise<boolean> {
       return (await requests.updateOne({ _id: task }, { $set: { by } })).matchedCount === 1;
     },
 
-    /** Idempotent. If the deadline moves twice, the later time wins. */
+    /** Idempotent. If the deadline is moved twice, the later time wins. */
     async keepUntil(task: string, deadlineAt: number): Promise<void> {
       await requests.updateOne({ _id: task }, { $max: { expires: new Date(expiresAt(deadlineAt)) } });
     },
@@ -142,7 +145,7 @@ function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadl
       await requests.deleteMany({ _id: { $in: [...tasks] } });
     },
 
-    /** Removes the request only if this try wrote it. */
+    /** Removes the request only if this attempt at the creation wrote it. */
     async remove(task: string, by: string): Promise<void> {
       await requests.deleteOne({ _id: task, by });
     },

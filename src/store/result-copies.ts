@@ -13,9 +13,11 @@ import {
 
 export interface ResultCopy {
   readonly task: string;
-  /** The channel whose links are copied. Undefined if there are no links to copy. */
+  /** The channel that provided the links to be copied. Undefined if there are no links to copy. */
   readonly channel?: string;
-  /** `unused`: an attempt to store images failed. Another attempt may still succeed under the same names. */
+  /**
+   * `unused`: an attempt to store the task's images failed. Another attempt may still succeed and use the same names.
+   */
   readonly state: 'stored' | 'unused' | 'retry' | 'gave_up' | 'expired' | 'removed';
   readonly names: readonly string[];
   readonly tries: number;
@@ -48,7 +50,9 @@ export function createResultCopyStore(db: Db) {
       return found === null ? undefined : toCopy(found);
     },
 
-    /** Records the name of a file before it is written. If `write` does not follow, the copy becomes due at `dueAt`. */
+    /**
+     * Records a file's name before the file is written. If `write` is never called, the copy becomes due at `dueAt`.
+     */
     async begin({ task, channel }: LinkedCopy, name: string, dueAt: number): Promise<void> {
       const isNew = { state: 'retry', channel, tries: 0, dueAt } as const;
       await repeatOnDuplicate(() =>
@@ -60,7 +64,7 @@ export function createResultCopyStore(db: Db) {
       );
     },
 
-    /** Keeps the names that another attempt has recorded. A removed copy stays removed. */
+    /** Keeps the names that other attempts have recorded. A removed copy stays removed. */
     async write(copy: ResultCopy): Promise<void> {
       const kept = { _id: copy.task, state: { $ne: 'removed' } } as const;
       await unlessThere(() =>
@@ -68,12 +72,12 @@ export function createResultCopyStore(db: Db) {
       );
     },
 
-    /** The files are deleted at `dueAt`, including any that are written until then. */
+    /** All files are deleted at `dueAt`, including any that are still written before then. */
     async remove(task: string, dueAt: number): Promise<void> {
       await copies.updateOne({ _id: task }, { $set: { state: 'removed', dueAt } });
     },
 
-    /** Returns false if the copy has changed since it was read. */
+    /** Changes the fields of a copy. Returns false if the copy has changed since it was read. */
     async change(
       read: ResultCopy,
       fields: Partial<Pick<ResultCopy, 'state' | 'dueAt' | 'names'>>,

@@ -3,7 +3,7 @@ import { dayMs } from '../base/times.ts';
 import type { Flow } from '../reports/flow.ts';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** A cache of one hour's flows, as of `readAt`. It can be recomputed from the records and the ledger. */
+/** The flows of one hour, cached as of `readAt`. They can be recomputed from the records and the ledger. */
 export interface Rollup {
   readonly at: number;
   readonly readAt: number;

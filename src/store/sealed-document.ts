@@ -10,13 +10,19 @@ export interface Sealing {
 export interface SealedDocument {
   readonly key: string;
   readonly data: Binary;
-  /** A copy of the value's first bytes. They differ for every value, so comparing them is enough to detect a change. */
+  /**
+   * A copy of the value's first bytes. These are different for every sealed value, so comparing them is enough to
+   * detect a change.
+   */
   readonly head: Binary;
 }
 
 export type SealedParts = Readonly<Record<string, SealedDocument>>;
 
-/** Each part of a field is sealed separately, so a process that lacks one part's key can leave that part unchanged. */
+/**
+ * Each part of a field is sealed separately. A process that lacks the key of one part can therefore leave that part
+ * unchanged.
+ */
 export function sealedParts({ seal, open }: Sealing, purpose: SealPurpose) {
   const placeOf = (id: string, part: string): SealedAt => ({ purpose, id, part });
   return {

@@ -60,8 +60,8 @@ function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
         const at = { purpose, id: _id, ...defined({ part }) };
         return { part, value: toSealedDocument(reseal(at, toSealed(value))) };
       });
-      // Compare only the first bytes. A command that contained the old and the new value of many megabytes would exceed
-      // MongoDB's limit.
+      // Compare only the first bytes. Values can be many megabytes long, and a command that contained both the old and
+      // the new one would exceed MongoDB's limit.
       const unchanged = isSealedDocument(held) ? { [`${field}.head`]: held.head } : { [field]: held };
       const $set = { [field]: inForm(held, rewritten) };
       const { matchedCount } = await holders.updateOne({ _id, ...unchanged }, { $set });

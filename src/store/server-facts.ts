@@ -13,13 +13,16 @@ const helloSchema = z.object({
 });
 const buildInfoSchema = z.object({ version: z.string() });
 
-/** ReadConcernMajorityNotEnabled, and the code of a storage engine without majority reads. */
+/**
+ * ReadConcernMajorityNotEnabled, and the code that servers return if their storage engine does not support majority
+ * reads.
+ */
 const noMajorityCodes: readonly unknown[] = [148, 238];
 
 export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {
   const [hello, info, readsMajority] = await Promise.all([
     db.command({ hello: 1 }),
-    // The version only appears in messages, so ignore a missing permission.
+    // The version is only shown in messages, so ignore a missing permission.
     db.command({ buildInfo: 1 }).catch(() => undefined),
     canReadMajority(db),
   ]);

@@ -8,7 +8,7 @@ import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate
 interface ShapeChargesDocument {
   readonly _id: string;
   readonly charges: readonly Micros[];
-  /** Extended by each new charge, so that only unused shapes are forgotten. */
+  /** Each new charge extends it, so only unused shapes are forgotten. */
   readonly expires: Date;
 }
 
@@ -21,7 +21,7 @@ export function createShapeChargesStore(db: Db, now: () => number) {
   return {
     ensureIndexes: () => ensureIndexes(shapes, [expiring]),
 
-    /** A single push, so that concurrent writers lose nothing. */
+    /** Uses a single push, so that concurrent writers do not lose each other's charges. */
     async add(shape: string, charges: readonly Micros[]): Promise<void> {
       await repeatOnDuplicate(() =>
         shapes.updateOne(

@@ -19,7 +19,7 @@ interface SlotDocument {
   readonly queue: string;
   readonly n: number;
   readonly task: string;
-  /** Undefined if a version that did not record the account took the slot. */
+  /** Undefined if the slot was taken by an older version that did not record the account. */
   readonly account?: string;
   /** Unix milliseconds. After that, the slot is free even if its holder died without returning it. */
   readonly until: number;
@@ -38,7 +38,7 @@ interface TicketDocument {
   /** Sorts the queue by round and urgency, with lost tasks last. The account with the first ticket is served next. */
   readonly order: string;
   readonly round: number;
-  /** When the task checks again without being woken, in Unix milliseconds. */
+  /** The time at which the task checks again if nothing wakes it, in Unix milliseconds. */
   readonly looksAt: number;
   readonly expires: Date;
 }
@@ -65,7 +65,7 @@ interface RoundDocument {
 export interface SlotRefusal {
   readonly queue: string;
   readonly account: string;
-  /** The first rejection since the account was last served. */
+  /** The time of the first rejection since the account was last served. */
   readonly since: number;
   readonly at: number;
 }
@@ -146,8 +146,8 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   }
 
   /**
-   * Doubles the number of slots, so that a high limit needs only as many documents as are used. They are created in
-   * order, without gaps.
+   * Doubles the number of slots each time, so that a high limit does not create more documents than are used. Slots are
+   * created in order, without gaps.
    */
   async function makeMore(queue: string, from: number, limit: number): Promise<void> {
     const length = Math.min(limit - from, Math.max(madeMin, Math.min(from, madeMax)));
@@ -168,7 +168,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
         if (slot !== undefined || made.has(whole)) return slot;
         const count = await countMade(queue);
         if (count >= limit) made.add(whole);
-        // Other processes may have created slots since we looked for a free one.
+        // Create more slots only if no other process has done so since we looked for a free one.
         else if (count === seen) await makeMore(queue, count, limit);
         seen = count;
       }
@@ -255,7 +255,10 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
       return tickets.distinct('model', { queue, account, wasLost });
     },
 
-    /** Any task of the account with the same `wasLost` may be served with this ticket. */
+    /**
+     * Returns the most urgent of the model's tickets. Any task of the account with the same `wasLost` may be served
+     * with this ticket.
+     */
     async mostUrgent({ queue, account, wasLost }: Ticket, model: string): Promise<Ticket | undefined> {
       const found = await tickets.findOne({ queue, account, wasLost, model }, { sort: { urgency: 1 } });
       return found ?? undefined;
@@ -333,8 +336,8 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
 
   return {
     /**
-     * Start-time fair queueing: an account's tickets get consecutive rounds, starting after the one being served. A
-     * burst of one account and a single task of another therefore start in the same round.
+     * Start-time fair queueing: an account's tickets get consecutive rounds, starting after the round that is being
+     * served. If one account sends a burst and another a single task, both therefore start in the same round.
      */
     async takeRound(queue: string, account: string): Promise<number> {
       const id = roundId(queue, account);

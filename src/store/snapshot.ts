@@ -3,12 +3,15 @@ import type { Pace, Period } from '../process/pace.ts';
 
 export interface Snapshot<Item> {
   readonly refresh: () => Promise<void>;
-  /** A failed read keeps the previous data. */
+  /** If a read fails, the previous data is kept. */
   readonly start: (pace: Pace) => void;
   readonly stop: () => void;
   readonly find: (id: string) => Item | undefined;
   readonly all: () => Iterable<Item>;
-  /** Adds an item that this process has just written. It stays until a read that started later returns. */
+  /**
+   * Adds an item that this process has just written. The item is kept until the result of a read that started later
+   * arrives.
+   */
   readonly put: (item: Item) => void;
 }
 

@@ -6,11 +6,11 @@ interface StoredBytesDocument {
   /** `<account>/<day>` */
   readonly _id: string;
   readonly bytes: bigint;
-  /** The end of that day, used by MongoDB's TTL index. */
+  /** The end of the day in `_id`, used by MongoDB's TTL index. */
   readonly expires: Date;
 }
 
-/** Keys are the days on which the bytes are deleted, counted in UTC since 1970. */
+/** Keys are the days on which the bytes are deleted, counted from 1 January 1970 in UTC. */
 export type BytesByDay = ReadonlyMap<number, number>;
 
 export function dayOf(at: number): number {

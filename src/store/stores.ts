@@ -44,7 +44,7 @@ export type Stores = ReturnType<typeof createStores>;
 export interface StoreSettings extends Sealing {
   readonly endUsers: EndUserNames;
   readonly errorTerms: ErrorTerms;
-  /** A changed retention affects only later writes. */
+  /** A changed retention affects only what is written afterwards. */
   readonly retention?: () => RetentionDays;
 }
 
@@ -95,7 +95,7 @@ export function createStores(
 
 /** @throws IndexConflictError */
 export async function ensureStoreIndexes(stores: Partial<Stores>): Promise<void> {
-  // Wait for all of them, so that no index is still being created after a failure.
+  // Wait for all of them to settle, so that no index is still being created when this fails.
   const made = await Promise.allSettled(
     Object.values(stores).map(async (store) => {
       if ('ensureIndexes' in store) await store.ensureIndexes();

@@ -35,14 +35,14 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
 
   return {
     /**
-     * Counts an attempt before its request is sent, so it is counted even if the process dies. Returns its number
-     * within the round, from 1. Returns undefined if this round has already delivered the callback or a newer round has
-     * replaced it. Two rounds that took turns would never end, so only the newest may continue. A round that an
-     * operator requested delivers the callback again.
+     * Counts an attempt before its request is sent, so that it is counted even if the process dies. Returns its number
+     * within the round, starting at 1. Returns undefined if this round has already delivered the callback or a newer
+     * round has replaced it. Only the newest round may continue, because two rounds that took turns would never end. A
+     * round that an operator requested delivers the callback again.
      */
     async beginCallback(next: CallbackRound): Promise<number | undefined> {
       const { task, round } = next;
-      // The first attempt usually has no record yet, so try to create one first.
+      // Before the first attempt, there is usually no callback record, so try to create one first.
       const begun = round === ownCallbackRound ? await open(next) : undefined;
       if (begun !== undefined) return begun;
       for (;;) {
@@ -53,7 +53,7 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
         const { callback } = found;
         if (callback === undefined || callback.round === round) {
           if (callback?.state === 'delivered') return undefined;
-          // Another run of the same round was faster.
+          // Another run of the same round has changed the record, so try again.
           continue;
         }
         if (round === ownCallbackRound || callback.replaced?.includes(round) === true) return undefined;
@@ -80,8 +80,8 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
 function callbackAnswers(tasks: Collection<TaskDocument>) {
   return {
     /**
-     * Repeated calls with the same `at` record the attempt once. If a newer round has replaced this one, a late
-     * response is listed but does not change the callback's state.
+     * If called repeatedly with the same `at`, records the attempt only once. If a newer round has replaced this one, a
+     * late response is listed but does not change the callback's state.
      */
     async recordCallback(
       { task, round, target }: CallbackRound,

@@ -14,18 +14,24 @@ import type { SealedParts } from './sealed-document.ts';
 
 export interface TaskDocument extends Omit<Task, 'id'> {
   readonly _id: string;
-  /** Unique. Sorts by creation, oldest first. */
+  /** A unique key that sorts tasks by creation, oldest first. */
   readonly sort: string;
   readonly parts?: readonly string[];
   /** All upstream jobs of the task, past and present, as `<channel>/<upstream id>`. No two tasks share a job. */
   readonly jobs?: readonly string[];
   /** The task's own id, set when the task finishes and removed once its caller has been notified. */
   readonly owes?: string;
-  /** The task's own id, set while its callback is abandoned so that the index for operators stays small. */
+  /**
+   * The task's own id, set while its callback is abandoned. Other tasks lack the field, so the index for operators
+   * stays small.
+   */
   readonly gaveUp?: string;
   /** Set if the task has a callback. `of` names the logs that list the task, and `sort` is a copy of the task's own. */
   readonly log?: { readonly of: readonly string[]; readonly sort: string };
-  /** A copy of `sort`, set while an attempt may have an unknown job. Bill lines are compared with these tasks. */
+  /**
+   * A copy of `sort`, set while one of the task's attempts may have an unknown job. Lines of upstreams' bills are
+   * compared with these tasks.
+   */
   readonly unclaimed?: string;
   /** Set while the task waits for a failed upstream. A separate field keeps the index small. */
   readonly behind?: { readonly place: string; readonly deadlineAt: number };
@@ -43,7 +49,8 @@ interface TaskEnd {
   readonly kind: EndKind;
   readonly sort: string;
   /**
-   * From the end of the render to the end of the task. Undefined if the vendor does not report when the render ended.
+   * The time from the end of the render to the end of the task, in milliseconds. Undefined if the vendor does not
+   * report when the render ended.
    */
   readonly lateMs?: number;
 }
@@ -83,7 +90,7 @@ export function toTask(document: TaskDocument): Task {
   return { id, ...fields };
 }
 
-/** Keys are paths. Undefined removes the field. */
+/** Keys are paths to fields. A value of undefined removes the field. */
 type MoreFields = Readonly<Record<string, unknown>>;
 
 export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) {
@@ -94,7 +101,8 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
     concern: 'concern' in changes ? changes.concern : before.concern,
   });
   const end = changes.state?.at === 'ended' ? endOf(before, changes) : undefined;
-  // Concerns are stored apart from the state. This also removes one that was added since the record was read.
+  // Concerns are stored separately from the state. Removing one here also removes a concern that was added after the
+  // record was read.
   const asks = 'concern' in changes ? { attention: follows.attention } : {};
   const { wait } = 'wait' in changes ? changes : before;
   const { deadlineAt = before.deadlineAt } = changes;
@@ -155,7 +163,7 @@ function derived(task: Deriving) {
     credential: where?.credential,
     upstreamId: lost === undefined ? job?.operation?.id : undefined,
     attention: attentionOf(task),
-    // Omit an empty array, because a unique index would treat it like any other value.
+    // Omit an empty array, because a unique index would allow only one task to have it.
     jobs: jobs.length === 0 ? undefined : jobs,
     owes: isOwed ? task.id : undefined,
     unclaimed: attempts.some(mayHaveJob) ? sortKey(task.createdAt, task.id) : undefined,

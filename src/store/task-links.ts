@@ -7,8 +7,8 @@ import type { ResultItem } from '../task/task.ts';
 import { sealedParts, type SealedParts, type Sealing } from './sealed-document.ts';
 
 /**
- * Anyone with a signed link can fetch the result, so links are sealed, as are results that arrived as data. Each result
- * has its own sealed value.
+ * Anyone with a signed link can fetch the result, so links are sealed. Results that arrived as data are sealed too.
+ * Each result has its own sealed value.
  */
 export function createTaskLinks(sealing: Sealing) {
   const parts = sealedParts(sealing, 'result-links');
@@ -28,7 +28,7 @@ export function createTaskLinks(sealing: Sealing) {
       return links === undefined && outcome === undefined ? {} : { links };
     },
 
-    /** Items without links keep the links in the record. */
+    /** If an item has no links, its links in the record are kept. */
     fieldsOf: (id: string, items: readonly ResultItem[]): Readonly<Record<string, unknown>> => {
       const links = Object.entries(parts.seal(id, linksOfItems(items)));
       return Object.fromEntries(links.map(([part, value]) => [`links.${part}`, value]));

@@ -11,9 +11,9 @@ export interface NamedTask {
   readonly task: Task;
 }
 
-/** Callers choose their request ids, so one id may match any number of tasks. */
+/** Callers choose their own request ids, so any number of tasks may have the same one. */
 const namedMax = 20;
-/** In a hundred million tasks, about 170 share the same part of an id by chance. */
+/** In a hundred million tasks, about 170 share the same part of an id by chance. The limit leaves room for more. */
 const candidatesMax = 2_000;
 const errorWordsMax = 12;
 
@@ -31,7 +31,10 @@ export function taskNames(tasks: Collection<TaskDocument>, { toTask, errorTerms 
       .slice(0, namedMax);
   }
 
-  /** Considers only the newest tasks that contain the longest word, and keeps those that contain all the others. */
+  /**
+   * Considers only the newest tasks that contain the longest word of the text, and keeps those that also contain all
+   * other words.
+   */
   async function idsByError(text: string): Promise<string[]> {
     const [longest, ...others] = errorTerms([text], errorWordsMax);
     if (longest === undefined) return [];

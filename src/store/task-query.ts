@@ -16,7 +16,7 @@ export interface TaskFilter extends Partial<
   /** Unix seconds. `createdAfter` is inclusive, `createdBefore` exclusive. */
   readonly createdAfter?: number;
   readonly createdBefore?: number;
-  /** Selects tasks that are not submitted yet and have this channel next. */
+  /** Selects tasks that have not been submitted yet and will be submitted to this channel next. */
   readonly waitingFor?: string;
 }
 
@@ -56,7 +56,7 @@ export function listQuery(
   };
 }
 
-/** Must match what the census counts as waiting for the channel. */
+/** This must match what the census counts as waiting for the channel. */
 function waitingQuery(channel: string): Filter<TaskDocument> {
   const absent = { $exists: false };
   return {
@@ -91,7 +91,7 @@ export function endQuery(filter: EndFilter, last: string | undefined): Filter<Ta
   };
 }
 
-/** Each kind is one interval of the index, so all must be listed. */
+/** Each kind is a separate interval of the index, so a query must list all of them. */
 export const endKinds: readonly EndKind[] = ['succeeded', ...failureClasses];
 
 function isEnd(kind: EndKind, { status, failureClass }: EndFilter): boolean {

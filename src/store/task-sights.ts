@@ -15,7 +15,7 @@ const asksNothing = {
 const ofPolls: ReadonlySet<Concern> = new Set(pollConcerns);
 const beyondPolls = concerns.filter((concern) => !ofPolls.has(concern));
 
-/** These writes are for display only. Each applies only to a task that is still in a suitable state. */
+/** These writes only affect what is displayed. Each applies only while the task is in a suitable state. */
 export function taskSights(
   tasks: Collection<TaskDocument>,
   now: () => number,

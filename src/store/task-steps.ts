@@ -26,8 +26,8 @@ export type Stepped =
   | { readonly ok: false; readonly code: 'absent'; readonly message: string; readonly task?: undefined };
 
 /**
- * `rev` is the revision for which the action was planned. At any other revision, the action is refused. It is not
- * stored.
+ * `rev` is the revision for which the action was planned. The action is refused at any other revision. `rev` itself is
+ * not stored.
  */
 export interface PlannedAct extends TaskActionRecord {
   readonly rev?: number;
@@ -41,16 +41,17 @@ export interface TaskStepsDeps {
 }
 
 /**
- * Fewer processes than this ever change the same record concurrently, so more collisions mean a loop in our own code.
+ * The number of processes that change the same record concurrently is always lower, so more collisions mean that our
+ * own code is looping.
  */
 const collisionsMax = 50;
 const actionsMax = 100;
 const afterwards = { returnDocument: 'after' } as const;
 
 /**
- * The only code that changes a task's state. The event is applied to the record as read, and the change is written only
+ * The only code that changes a task's state. It applies the event to the record it has read and writes the change only
  * if `rev` is still the same. A plain read may be stale, so an event is refused only after the record has been read
- * with a write.
+ * again with a write.
  */
 export function taskSteps(deps: TaskStepsDeps) {
   const { tasks, now, form } = deps;
@@ -116,14 +117,14 @@ function createReading({ tasks, hints, form }: TaskStepsDeps) {
     return task;
   }
 
-  /** Reads the record with a write, so it is current. Use this for decisions that no write follows. */
+  /** Reads the record with a write, so that it is current. Use this for decisions that are not followed by a write. */
   async function confirm(id: string): Promise<Task | undefined> {
     return remember(await tasks.findOneAndUpdate({ _id: id }, ...readByWrite));
   }
 
   /**
-   * The record may be a little stale, but not older than `rev`. Use this if a step makes the decision. If undefined is
-   * returned, the record certainly does not exist.
+   * Returns a record that may be slightly stale, but not older than `rev`. Use this if a later step makes the decision.
+   * If it returns undefined, the record certainly does not exist.
    */
   async function look(id: string, rev = 0): Promise<Task | undefined> {
     const hint = hints.get(id);
@@ -146,7 +147,7 @@ function answer(task: Task | undefined, decided: Next | undefined): Stepped {
   return decided.ok ? { ok: true, task } : { ...decided, task };
 }
 
-/** An action that is already recorded has been carried out, so repeating it changes nothing. */
+/** If the action is already recorded, it has been carried out, so repeating it changes nothing. */
 function decide(
   task: Task,
   event: TaskEvent,

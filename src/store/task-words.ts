@@ -15,9 +15,9 @@ export interface TaskSealing extends Sealing {
 }
 
 /**
- * Upstreams' failure messages may quote the caller, so each message is sealed separately and stored beside the record.
- * A change writes only the messages that it changes, so a process without a message's key leaves that message as it is.
- * Codes and classes stay readable, because operators list tasks by them.
+ * Upstreams' failure messages may quote the caller, so they are sealed and stored beside the record. Each message is
+ * sealed separately, and a change writes only the messages that it affects. A process that lacks a message's key
+ * therefore leaves that message as it is. Codes and classes stay readable, because operators list tasks by them.
  */
 export function createTaskForm({ errorTerms, ...sealing }: TaskSealing) {
   const parts = sealedParts(sealing, 'upstream-words');
@@ -25,8 +25,8 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing) {
   const terms = saidWith(errorTerms);
 
   /**
-   * An unreadable message must not hide the rest of the task. The key may be missing only in this process and only for
-   * a while.
+   * A message that cannot be read must not hide the rest of the task. Its key may be missing only in this process and
+   * only for a while.
    */
   function read(id: string, held: SealedParts): Words {
     return Object.fromEntries(
@@ -120,7 +120,7 @@ function saidWith(errorTerms: ErrorTerms) {
     texts: readonly string[],
   ): TaskDocument['said'] {
     const terms = errorTerms(texts.filter((text) => text !== unreadable));
-    // Sort the terms, because their original order would reveal which words are longer.
+    // Sort the terms, because they are ordered by the length of their words, which must stay secret.
     return terms.length === 0 ? undefined : { terms: terms.toSorted(), sort: sortKey(createdAt, id) };
   }
 

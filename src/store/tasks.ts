@@ -45,8 +45,8 @@ interface EndPageRequest extends Pick<PageRequest, 'limit'> {
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
 /**
- * A record that is remembered need not be read before its next change. It is only a hint, because every change checks
- * the revision.
+ * The number of records remembered, so that they need not be read before their next change. They are only hints,
+ * because every change checks the revision.
  */
 const hintsMax = 1_000;
 
@@ -160,7 +160,10 @@ function taskReads(db: Db, tasks: Collection<TaskDocument>, { toTask }: Pick<Tas
 
     findMany: (ids: readonly string[]): Promise<Task[]> => all({ _id: { $in: [...ids] } }),
 
-    /** Finds the task even if the job was replaced. If several channels use the same id, returns the newest task. */
+    /**
+     * Finds the task even if the job has been replaced. If several channels use the same id, the newest task is
+     * returned.
+     */
     async findByUpstreamId(upstreamId: string): Promise<Task | undefined> {
       const found = await all({ 'attempts.operation.id': upstreamId });
       return found.toSorted((a, b) => b.createdAt - a.createdAt)[0];
@@ -176,7 +179,7 @@ function taskReads(db: Db, tasks: Collection<TaskDocument>, { toTask }: Pick<Tas
       return (await tasks.findOneAndUpdate({ _id: seen._id, jobs: job }, ...readByWrite))?._id;
     },
 
-    /** The most urgent tasks of each status come first. Keeps one batch in memory at a time. */
+    /** Yields the most urgent tasks of each status first. Keeps only one batch in memory at a time. */
     async *unfinished(): AsyncIterable<Task> {
       for (const status of unfinishedStatuses) {
         yield* each(tasks.find({ status }).sort({ deadlineAt: 1 }));

@@ -12,7 +12,7 @@ interface UpkeepFailureDocument {
   readonly expires: Date;
 }
 
-/** Longer than any item is postponed, so that a lasting failure stays a single notice. */
+/** Exceeds the time for which any item is postponed, so that a lasting failure remains a single notice. */
 const keptMs = 2 * 3_600_000;
 
 export type UpkeepFailureStore = ReturnType<typeof createUpkeepFailureStore>;

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** An operator has asked to retry a task now, whichever worker runs it. There is rarely more than one such request. */
+/** An operator's request to retry a task now, whichever worker runs it. There is rarely more than one such request. */
 export interface Wake {
   readonly task: string;
-  /** Each wake of a task has a new id. */
+  /** Changes with each wake of the same task. */
   readonly id: string;
 }
 
@@ -32,7 +32,7 @@ export function createWakeStore(db: Db, now: () => number) {
     },
 
     async list(): Promise<readonly Wake[]> {
-      // The TTL index may remove expired documents late.
+      // Ignore expired documents that the TTL index has not removed yet.
       const inForce = wakes.find({ expires: { $gt: new Date(now()) } });
       const documents = await inForce.limit(wakesMax).toArray();
       return documents.map(({ _id, wake }) => ({ task: _id, id: wake }));

@@ -51,7 +51,7 @@ export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
 }
 
 /**
- * An earlier outcome of an attempt that was later retried, found, adopted or undone. `times` counts consecutive
+ * An earlier outcome of an attempt that has since been retried, found, adopted or undone. `times` counts consecutive
  * identical outcomes.
  */
 export interface PastAttempt extends Pick<Attempt, 'state' | 'startedAt' | 'adopted' | 'code'> {
@@ -63,7 +63,7 @@ export interface PastAttempt extends Pick<Attempt, 'state' | 'startedAt' | 'adop
 
 const pastMax = 20;
 
-/** Includes the current outcome, which is about to be overwritten. */
+/** Returns the attempt's history, including the current outcome, which is about to be overwritten. */
 export function pastOf(attempt: Attempt): readonly PastAttempt[] {
   const { past = [], state, startedAt, endedAt = startedAt, adopted, code, operation } = attempt;
   const upstreamId = operation?.id;
@@ -83,7 +83,7 @@ export function mayHaveJob({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'lost' || state === 'abandoned';
 }
 
-/** Returns true even if the lost job was found later. */
+/** Returns true even if the job of the lost submission was found later. */
 export function wasLost(attempts: readonly Pick<Attempt, 'state' | 'past'>[]): boolean {
   return attempts.some((attempt) => mayHaveJob(attempt) || attempt.past?.some(mayHaveJob) === true);
 }

@@ -5,7 +5,7 @@ const delayedInside = 'The task is delayed inside the service; its operator has 
 
 /** While a task waits for an operator, GET returns the `message` below as the task's message. */
 export const attentionMessages = {
-  /** The submission may have reached the upstream, which cannot be asked. */
+  /** The submission may have reached the upstream, and there is no way to ask the upstream. */
   submit_ambiguous:
     'It is not known whether the upstream accepted the task; the operator of this service has been asked to decide.',
   /** The upstream returned the id of a job that already belongs to another task. */
@@ -20,21 +20,21 @@ export const attentionMessages = {
   /** The charge is not plausible, or the ledger rejects the outcome. */
   charge_review: 'Generation has ended; the operator of this service is checking the charge.',
   channel_gone: delayedInside,
-  /** No worker has served the channel or the task's next step for minutes. */
+  /** For minutes, no worker has served the channel or the task's next step. */
   no_worker: delayedInside,
   /** The task's workflow keeps failing, because of a fault in the gateway or its deployment. */
   workflow_failing: delayedInside,
   /** The workflow still runs although the deadline has passed or the outcome is decided. It may be failing. */
   workflow_overdue: delayedInside,
-  /** The task succeeded, but its result could not be copied before the upstream deleted it. */
+  /** The task succeeded, but the upstream deleted its result before it could be copied. */
   not_delivered: 'The task succeeded; its result could not be stored by the service.',
 } as const;
 export const attentionReasons = namesOf(attentionMessages);
 export type AttentionReason = keyof typeof attentionMessages;
-/** Also used as the code of a lost attempt. */
+/** Also used as the code of an attempt that is recorded as lost for this reason. */
 export const upstreamIdTaken = 'upstream_id_taken';
 
-/** The concerns that polls raise and withdraw. */
+/** The concerns that polls can raise and clear. */
 export const pollConcerns = ['poll_failing', 'overdue'] as const satisfies readonly AttentionReason[];
 export type PollConcern = (typeof pollConcerns)[number];
 

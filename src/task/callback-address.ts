@@ -4,8 +4,8 @@ export function callbackAddress(publicUrl: string, task: string, token: string):
 }
 
 /**
- * Hides the token in an upstream's response that repeats the address. Anyone who knows the token can trigger the task's
- * next poll early.
+ * Hides the token if an upstream's response repeats the address. Anyone who knows the token can make the task's next
+ * poll happen early.
  */
 export function withoutCallbackToken(text: string): string {
   return text.replace(/(\/callbacks\/upstream\/[^/\s]+\/)[^/\s?#"']+/g, '$1[key]');

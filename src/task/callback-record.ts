@@ -1,4 +1,4 @@
-/** Attempts are ordered with the newest last. Times are in Unix milliseconds. */
+/** Lists are ordered with the newest attempt last. Times are in Unix milliseconds. */
 export interface CallbackRecord {
   readonly state: CallbackState;
   /** The scheme and host only, because the rest of a caller's address may contain secrets. */
@@ -6,7 +6,7 @@ export interface CallbackRecord {
   readonly attempts: readonly CallbackAttempt[];
   /** Identifies the current series of attempts: the task's own series, or one that an operator requested. */
   readonly round: string;
-  /** Attempts in the current round. An attempt is counted before its request is sent. */
+  /** The number of attempts in the current round. An attempt is counted before its request is sent. */
   readonly begun: number;
   /** Set when an operator requests a redelivery. If absent, the callback has been due since the task ended. */
   readonly since?: number;

@@ -3,7 +3,7 @@ import type { CallbackState } from './callback-record.ts';
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
-/** Each value follows one failed request. If the request after the last delay fails too, the delivery is abandoned. */
+/** Each delay follows a failed request. If the request after the last delay also fails, the delivery is abandoned. */
 const delaysMs = [
   5 * second,
   5 * minute,
@@ -20,7 +20,7 @@ export const callbackTriesMax = delaysMs.length + 1;
 
 const statusGone = 410;
 
-/** Counts requests from 1. `random` is between 0 and 1 and varies the delay by 10 %. */
+/** `n` is the number of the failed request, starting at 1. `random` is between 0 and 1 and varies the delay by 10 %. */
 export function callbackRetryDelayMs(n: number, random: number): number {
   return Math.round((delaysMs[n - 1] ?? hour) * (0.9 + 0.2 * random));
 }

@@ -18,7 +18,8 @@ export interface UpstreamCost extends TaskCost {
 type Costing = Pick<Task, 'attempts' | 'outcome' | 'error' | 'state'>;
 
 /**
- * `byRules` is the last job's cost according to the frozen terms. It is undefined if the terms do not cover the job.
+ * `byRules` is the cost of the last job according to the frozen terms. It is undefined if the terms do not cover the
+ * job.
  */
 export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost {
   const last = jobOf(task);
@@ -29,7 +30,7 @@ export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost
   return totalCost(costs);
 }
 
-/** If the sum exceeds what the ledger can store, every cost is counted as unknown. */
+/** If the sum is larger than the ledger can store, all costs are counted as unknown. */
 export function totalCost(costs: readonly (Micros | undefined)[]): TaskCost {
   const known = costs.filter((cost) => cost !== undefined);
   const cost = known.reduce((sum, one) => sum + one, 0n);
@@ -43,7 +44,7 @@ interface Ended extends Pick<Task, 'attempts'> {
 
 export function jobOf({ attempts, outcome }: Ended): Attempt | undefined {
   const accepted = attempts.findLast(({ state }) => state === 'accepted');
-  // If a task succeeded without an accepted attempt, an operator completed it without identifying its job.
+  // A task can succeed without an accepted attempt only if an operator completed it without identifying its job.
   return accepted ?? (outcome?.kind === 'succeeded' ? attempts.findLast(mayHaveJob) : undefined);
 }
 
@@ -69,7 +70,10 @@ function wasCancelled({ state }: Costing): boolean {
   );
 }
 
-/** A job is replaced only if the upstream does not bill it, and a rejected submission never became a job. */
+/**
+ * These cost nothing: a failed job is replaced only if the upstream does not bill it, and a refused submission never
+ * became a job.
+ */
 function costOfOther({ state }: Attempt): Micros | undefined {
   return state === 'failed' || state === 'not_accepted' || state === 'rejected' ? 0n : undefined;
 }

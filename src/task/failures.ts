@@ -2,7 +2,7 @@ import type { TaskError } from './task.ts';
 
 export const inputUnreadable = 'input_unreadable';
 
-/** Errors that the gateway itself reports, because the upstream reported none. */
+/** Errors that the gateway reports itself because there is no error from the upstream. */
 export const taskFailures = {
   upstream: { code: 'provider_error', message: 'The upstream failed.' },
   expired: {

@@ -2,7 +2,7 @@ import { wasLost } from './attempt.ts';
 import type { Task } from './record.ts';
 
 interface Urgent extends Pick<Task, 'id' | 'deadlineAt' | 'createdAt'> {
-  /** True if an upstream may have a job for the task under an id that we do not know. */
+  /** True if the upstream may have a job for the task whose id we do not know. */
   readonly wasLost: boolean;
 }
 
@@ -15,7 +15,7 @@ export function orderedTask(task: Omit<OrderedTask, 'wasLost'> & Pick<Task, 'att
 
 const timeDigits = 14;
 
-/** For tasks of the same account and model, this key sorts as `fairOrder` does. */
+/** Among tasks of the same account and model, sorting by this key gives the same order as `fairOrder`. */
 export function urgencyKey({ id, deadlineAt, createdAt, wasLost }: Urgent): string {
   return [wasLost ? '1' : '0', padded(deadlineAt), padded(createdAt), id].join('-');
 }
@@ -25,8 +25,9 @@ function padded(time: number): string {
 }
 
 /**
- * Decides which waiting task gets scarce capacity first. Accounts take turns, and so do the models of an account.
- * Within a model, the earliest deadline comes first, then the oldest task. Tasks with a lost submission come last.
+ * Decides which waiting tasks get scarce capacity first. Accounts take turns, and so do the models of each account.
+ * Within a model, the task with the earliest deadline comes first, then the oldest. Tasks with a lost submission come
+ * last.
  */
 export function fairOrder<Item extends OrderedTask>(tasks: readonly Item[]): readonly Item[] {
   const keyed = new Map(tasks.map((task) => [urgencyKey(task), task]));
@@ -54,7 +55,7 @@ function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   return Array.from({ length: longest }, (_, n) => lists.flatMap((list) => list.slice(n, n + 1))).flat();
 }
 
-/** Both functions return a number that increases with each serving, or 0 if there was none. */
+/** Both functions return a number that grows each time the account or model is served, or 0 if it was never served. */
 export interface LastServed {
   readonly account: (account: string) => number;
   readonly model: (account: string, model: string) => number;

@@ -25,7 +25,7 @@ export interface TaskTerms {
   readonly keyUnlimited?: true;
 }
 
-/** Used if the configuration gives no time for the model. */
+/** Used if the configuration does not specify an expected time for the model. */
 export const expectedSecondsDefault = 60;
 
 export function inputOf(record: Task, terms: TaskTerms): TaskInput {

@@ -23,7 +23,7 @@ export function accepted(
 
 type Job = In<'waiting' | 'stopping' | 'broken'>;
 
-/** The task ends with its job, unless another job can replace a failed one. */
+/** The task ends with its job. If the job failed, another one may replace it instead. */
 export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   const { n, outcome, unbilled, traceId, elapsedMs } = event;
   if (!isAboutIts(task, event)) return anotherJob;
@@ -101,7 +101,7 @@ export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
   const lost = { n: attempt.n, code };
   return change({
     attempts: task.attempts.map((one) => (one === attempt ? again : one)),
-    // A pending cancellation applied to the adopted job, and a lost submission cannot be cancelled, so drop it.
+    // Drop a pending cancellation. It was meant for the adopted job, and a lost submission cannot be cancelled.
     state:
       stop === undefined || stop === 'cancel'
         ? { at: 'asking', ...lost }
@@ -112,7 +112,7 @@ export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
   });
 }
 
-/** Submits the task again, even though the lost submission may have created a job that is billed too. */
+/** Submits the task again. The lost submission may have created a job that is billed too. */
 export function resubmitted(
   task: In<'searching' | 'asking'>,
   { kind, channel }: EventOf<'resubmitted'>,

@@ -30,7 +30,7 @@ const same = (): Next => unchanged;
 const noted = (): Next => change({});
 const begun = (): Next => refuse('decided', 'The task has begun.');
 
-/** These apply in every state, unless the state's own row handles the event. */
+/** Handles these events in every state that has no transition of its own for them. */
 const anywhere: Row<StateName> = {
   abandoned: () => refuse('decided', 'Another try has taken over the creation of the task.'),
   taken_over: begun,
@@ -59,8 +59,8 @@ const ofLost = {
 const ofJob = { ...unfinished, stopped, polled, broken, undone, completed, wanted: wantedJob } as const;
 
 /**
- * Any other event is refused. A task in `creating` also accepts the events of a queued task, and the first one
- * completes its creation.
+ * Events that are not listed are refused. A task in `creating` also accepts the events of a queued task, and the first
+ * of them completes its creation.
  */
 const transitions: { readonly [State in StateName]: Row<State> } = {
   creating: {
@@ -149,13 +149,13 @@ function step<State extends StateName, Event extends EventName>(
   return notNow(task, 'stop' in event ? event.stop : name);
 }
 
-/** States of the same stage share one wait, including its start time. */
+/** States of the same stage share one start time. */
 const stages: Readonly<Record<StateName, string>> = {
   creating: 'submission', queued: 'submission', sending: 'submission', pausing: 'pause', searching: 'loss', asking: 'loss',
   waiting: 'job', stopping: 'job', broken: 'broken', ending: 'ending', review: 'review', ended: 'ended',
 }; // prettier-ignore
 
-/** Adds the changes that every transition needs. Observations such as progress do not outlive their stage. */
+/** Adds the changes that every transition needs. A concern is removed when the task leaves its stage. */
 function consequences(
   task: Task,
   changes: Changes,
@@ -174,7 +174,9 @@ function consequences(
   };
 }
 
-/** A code from the upstream or a circuit is more specific than the state's general cause, so it takes precedence. */
+/**
+ * A reason given by the upstream or a circuit is more specific than the state's general cause, so it takes precedence.
+ */
 function waitsWith(
   { state, attempts }: Pick<Task, 'state'> & Pick<Changes, 'attempts'>,
   before: Task,
@@ -186,7 +188,7 @@ function waitsWith(
   return waitsAfter({ wait: waitOf(before), waited }, next, { at, createdAt });
 }
 
-/** If an ended attempt's state is about to be overwritten, saves the old outcome in the attempt's history. */
+/** If the state of an ended attempt is about to be overwritten, saves the old outcome in the attempt's history. */
 function withPast({ attempts }: Task, after: readonly Attempt[], at: number): readonly Attempt[] {
   return after.map((attempt) => {
     const before = attempts.find(({ n }) => n === attempt.n);

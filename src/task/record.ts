@@ -27,8 +27,8 @@ export interface Task {
   readonly requestId?: string;
   readonly deadlineAt: number;
   /**
-   * The video length on which the hold is based, in seconds. It is charged if the upstream reports no length. Absent if
-   * the request does not determine a length.
+   * The video length on which the hold is based, in seconds. This length is charged if the upstream does not report
+   * one. Absent if the request does not determine a length.
    */
   readonly seconds?: number;
   /** Absent for images, and if the upstream chooses the shape. */
@@ -38,7 +38,7 @@ export interface Task {
    * the hold was taken or does not affect the price.
    */
   readonly inputSeconds?: number | 'unmeasured';
-  /** These channels do not report the input length, so it must be measured before they receive the task. */
+  /** Channels that do not report the length of input videos, so it must be measured before they receive the task. */
   readonly inputNeededBy?: readonly string[];
   /** Identifies the kind of output, which determines the expected render time. See `renderedOutput`. */
   readonly output: string;
@@ -53,10 +53,10 @@ export interface Task {
   readonly rev: number;
   readonly state: TaskState;
   readonly stateSince: number;
-  /** Never moves backwards. */
+  /** The status never moves backwards. */
   readonly status: TaskStatus;
   readonly attempts: readonly Attempt[];
-  /** Channels that asked not to be contacted before a certain time. */
+  /** Channels that must not be contacted before a certain time, because they asked for that. */
   readonly resting?: readonly Rest[];
   /** Reported by the upstream or an operator. Callers see it only once the status is final. */
   readonly outcome?: TaskOutcome;
@@ -64,7 +64,7 @@ export interface Task {
   readonly charge?: bigint;
   /** Set if the upstream reported no usage, so the charge is based on the formula or the hold. */
   readonly chargeEstimated?: boolean;
-  /** The known part of the upstream's bills, in micro-units. Absent until the task has ended. */
+  /** The known part of what upstreams bill for the task, in micro-units. Absent until the task has ended. */
   readonly cost?: bigint;
   readonly costUnknown?: number;
   readonly actions?: readonly TaskActionRecord[];
@@ -80,9 +80,9 @@ export interface Task {
   readonly upstreamId?: string;
   /** Percent. */
   readonly progress?: number;
-  /** As last reported by the upstream. */
+  /** The position that the upstream last reported. */
   readonly queuePosition?: number;
-  /** For display only, like the earlier waits. */
+  /** For display only. The same applies to the earlier waits. */
   readonly wait?: Wait;
   readonly waited?: readonly PastWait[];
   readonly concern?: Concern;
@@ -96,7 +96,7 @@ export interface TaskPlan {
   readonly fallback?: Fallback;
 }
 
-/** The time counts from the start of the task's current step or pause. */
+/** `ms` counts from the start of the task's current step or pause. */
 export interface Rest extends RouteCandidate {
   readonly ms: number;
 }
@@ -107,7 +107,10 @@ export type TaskOutcome =
       readonly items: readonly ResultItem[];
       readonly facts: SettleFacts;
       readonly cost?: Cost;
-      /** According to the vendor, but never later than when we noticed. Absent if the vendor does not report it. */
+      /**
+       * When the render ended, as reported by the vendor, but never later than when we noticed. Absent if the vendor
+       * does not report it.
+       */
       readonly renderedAt?: number;
     }
   | (SaidOfFailure & {

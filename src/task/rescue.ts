@@ -24,7 +24,7 @@ interface ReportedBilling {
   readonly cost?: Cost;
 }
 
-/** A cost in the response overrides what the vendor documents. */
+/** A cost that the upstream reports overrides what the vendor's documentation says about billing. */
 export function isUnbilled({ unbilled, cost }: ReportedBilling): boolean {
   return cost === undefined ? unbilled === true : !/[1-9]/.test(cost.amount);
 }

@@ -7,7 +7,7 @@ export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'rev
   const { state } = task;
   const decided = question.why === 'unreleased' ? 'failed' : 'succeeded';
   if (state.ending.kind !== decided) return notNow(task, kind);
-  // An operator's approval does not help if the charge cannot be computed or written, so ask again.
+  // If the charge cannot be computed or written, an operator's approval does not help, so ask again.
   const isAnswered = question.why === 'unreleased' || unacceptable[question.why] === undefined;
   if (state.ending.approved === true && isAnswered) {
     return refuse('decided', 'An operator has already decided how the task ends.');
@@ -15,7 +15,7 @@ export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'rev
   return change({ state: { at: 'review', ...question } });
 }
 
-/** Undefined if an operator can accept the charge. */
+/** Explains why an operator cannot accept the charge. Undefined if an operator can. */
 export const unacceptable: Readonly<Record<Question['why'], string | undefined>> = {
   above_hold: undefined,
   beyond_request: undefined,
@@ -34,7 +34,7 @@ export function approved({ state }: In<'review'>): Next {
   });
 }
 
-/** Used once a missing key or the ledger has been repaired. */
+/** Used after a missing key has been supplied or the ledger has been repaired. */
 export function settledAgain(review: StateOf<'review'>): Next {
   if ('charge' in review)
     return refuse('not_now', 'The charge awaits an operator’s decision. Retrying would not change that.');

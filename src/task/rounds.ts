@@ -6,15 +6,18 @@ import { isSubmitting, sameCandidate, type Round, type StateOf, type TaskState }
 import type { Changes } from './transition.ts';
 
 /**
- * Decides which channel to try next and when. Uses durations only, because the clocks of different processes must not
- * be compared.
+ * These functions decide which channel to try next and when. They use only durations, because the clocks of different
+ * processes must not be compared.
  */
 
 /** The first pause. It doubles with each further round in which no channel accepted the task. */
 const roundPauseMinMs = 5_000;
 const roundPauseMaxMs = 300_000;
 
-/** After the last channel, the task pauses. It fails instead if the round was to replace a failed job. */
+/**
+ * When no channels are left in the round, the task pauses. If the round was to replace a failed job, the task fails
+ * instead.
+ */
 export function afterCandidate(task: Task, asked: Round, at: number): TaskState {
   const round = queuedFor(asked);
   if (round.left.length > 0) return round;
@@ -22,7 +25,7 @@ export function afterCandidate(task: Task, asked: Round, at: number): TaskState 
   return pauseAfter(task, round, at);
 }
 
-/** The pause lasts at least until one of the channels may be contacted again. */
+/** Pauses at least until one of the channels may be contacted again. */
 function pauseAfter({ plan, resting }: Task, { round, full }: Round, at: number): TaskState {
   const usual = usualPauseMs(round);
   const soonest = Math.min(...plan.candidates.map((candidate) => restOf(resting, candidate) ?? usual));
@@ -35,15 +38,15 @@ function usualPauseMs(round: number): number {
 }
 
 /**
- * A task that waits for a full channel should retry the channels that asked for a pause after this time. Infinity if
- * there are none.
+ * Returns how long a task that waits for a full channel should let pass before it retries the channels that asked for a
+ * pause. Infinity if there are none.
  */
 export function restsOverInMs({ state, resting = [] }: Task, elapsedMs: number): number {
   const soonest = Math.min(...restedFor(resting, elapsedMs).map(({ ms }) => ms));
   return isSubmitting(state) ? Math.max(usualPauseMs(state.round), soonest) : soonest;
 }
 
-/** Includes channels that were full. Excludes channels that asked for a later time. */
+/** The new round includes channels that were full. It excludes channels that asked not to be contacted until later. */
 export function roundAfterPause(
   task: Task,
   pause: StateOf<'pausing'>,
@@ -55,7 +58,7 @@ export function roundAfterPause(
   return { resting, state: afterCandidate({ ...task, resting }, round, at) };
 }
 
-/** The submission was recorded as lost, but the upstream has now reported that it refused it. */
+/** Used if the upstream reports that it refused a submission that was already recorded as lost. */
 export function roundAfterLoss(task: Task, at: number): Round {
   const { plan, attempts, resting } = task;
   const failed = attempts.findLast(isUpstreamFailure);

@@ -6,7 +6,9 @@ import { attemptAt, isIdle, isSubmitting, isUnfinished } from './state.ts';
 import type { Task } from './record.ts';
 
 export interface Service {
-  /** If no worker is running at all, this is true for every channel, because the channel is not the problem. */
+  /**
+   * If no worker is running at all, returns true for every channel, because the problem is not specific to a channel.
+   */
   readonly isServed: (channel: string) => boolean;
   /** Returns undefined if a running worker serves the channel. Without a channel, checks for any worker at all. */
   readonly unserved: (channel?: string) => Unserved | undefined;
@@ -22,7 +24,7 @@ export interface Surroundings extends Pick<Service, 'unserved'> {
 
 export interface Unserved {
   readonly channel?: string;
-  /** Unix milliseconds by MongoDB's clock. Absent if no worker ever served the channel. */
+  /** When a worker last served the channel, in Unix milliseconds by MongoDB's clock. Absent if none ever did. */
   readonly since?: number;
 }
 

@@ -39,7 +39,7 @@ function placeOf(state: TaskState, attempts: Task['attempts']): Partial<RouteCan
   return defined({ channel: next?.channel, credential: next?.credential });
 }
 
-/** If no wait is recorded, the wait began with the state. */
+/** If no wait is recorded, the wait began when the task entered its state. */
 export function waitOf(task: Pick<Task, 'wait' | 'state' | 'stateSince' | 'attempts'>): Wait | undefined {
   if (task.wait !== undefined) return task.wait;
   const first = waitInState(task.state, task.attempts);

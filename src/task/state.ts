@@ -10,11 +10,17 @@ import type { SaidOfFailure, TaskError } from './task.ts';
 import type { NewWait } from './wait.ts';
 
 export type TaskState =
-  /** `tryId` has the form `<padded time>-<random>`. If a request is repeated, each try has its own. */
+  /**
+   * `tryId` has the form `<padded time>-<random>`. If the request is repeated, each attempt at the creation has its
+   * own.
+   */
   | (Round & { readonly at: 'creating'; readonly tryId: string })
   /** The round's first channel is tried as soon as possible. */
   | (Round & { readonly at: 'queued' })
-  /** Attempt `n` may have been sent. If `stop` is set, the task ends unless the response contains a result. */
+  /**
+   * The submission of attempt `n` may have been sent. If `stop` is set, the task ends unless the response contains a
+   * result.
+   */
   | (Round & { readonly at: 'sending'; readonly n: number; readonly stop?: Stop })
   /**
    * No channel accepted the task. The next round begins `ms` milliseconds after the workflow learns of the pause.
@@ -32,7 +38,7 @@ export type TaskState =
   | (Lost & { readonly at: 'searching'; readonly stop?: Exclude<Stop, 'cancel'> })
   | (Lost & { readonly at: 'asking' })
   | { readonly at: 'waiting'; readonly n: number }
-  /** The upstream has been asked to stop the job. `code` is an earlier error that had already stopped the polling. */
+  /** The upstream has been asked to stop the job. `code` is the error that had already stopped the polling, if any. */
   | { readonly at: 'stopping'; readonly n: number; readonly stop: Stop; readonly code?: string }
   /** Polling failed with an error that a retry cannot fix, so an operator must decide. */
   | { readonly at: 'broken'; readonly n: number; readonly code: string }
@@ -44,7 +50,7 @@ export type TaskState =
    */
   | { readonly at: 'ended'; readonly abandoned?: string };
 
-/** `left` lists the channels that this round has yet to try. The first one is the current channel. */
+/** `left` lists the channels that have yet to be tried in this round. The first one is the current channel. */
 export interface Round {
   readonly round: number;
   readonly left: readonly RouteCandidate[];
@@ -53,7 +59,7 @@ export interface Round {
   readonly replaces?: true;
 }
 
-/** `taken` means that the upstream returned the id of another task's job. */
+/** `taken` means that the upstream returned the id of a job that belongs to another task. */
 interface Lost {
   readonly n: number;
   readonly code: string;
@@ -80,7 +86,7 @@ export const stateWords: Readonly<Record<StateName, string>> = {
 
 export const stateNames = namesOf(stateWords);
 
-/** Asked of an operator. `charge` is in micro-units. */
+/** A question for an operator. `charge` is in micro-units. */
 export type Question =
   | { readonly why: ChargeQuestion; readonly charge: string }
   /** The job succeeded, but its charge cannot be computed or contradicts the ledger. */
@@ -98,7 +104,7 @@ export type ChargeQuestion = 'above_hold' | 'beyond_request' | 'contradictory' |
 
 /**
  * `approved` is set once an operator has decided or no decision is needed any more. `accepted` is the highest charge
- * that an operator has approved, in micro-units. Without `error`, the task fails with the upstream's own message.
+ * that an operator has approved, in micro-units. A failed task without `error` gets the upstream's own message.
  */
 export type Ending =
   | { readonly kind: 'succeeded'; readonly approved?: true; readonly accepted?: string }
@@ -108,9 +114,9 @@ export type Ending =
 export type Stop = 'cancel' | 'expire' | 'fail';
 
 /**
- * `n` is the number of the attempt that the event belongs to. `job` is the upstream's id of the polled job, because an
- * operator may have assigned another one in the meantime. `elapsedMs` is the minimum duration of the step or pause that
- * the event ends.
+ * `n` is the number of the attempt that the event belongs to. `job` is the upstream's id of the job that was polled,
+ * because an operator may have assigned a different job since. `elapsedMs` is the minimum duration of the step or pause
+ * that the event ends.
  */
 export type TaskEvent =
   /** The process that was creating the task failed or died. */
@@ -119,8 +125,8 @@ export type TaskEvent =
   | { readonly kind: 'taken_over'; readonly tryId: string }
   | { readonly kind: 'held'; readonly hold: bigint }
   /**
-   * The task is waiting before its first submission, which proves that its workflow has started. Its creation is
-   * therefore complete.
+   * The task is waiting before its first submission. This proves that its workflow has started, so its creation is
+   * complete.
    */
   | { readonly kind: 'begun' }
   | { readonly kind: 'skipped'; readonly channels: readonly string[] }
@@ -150,7 +156,7 @@ export type TaskEvent =
       readonly message?: string;
       readonly taken?: true;
     }
-  /** The upstream cannot say what happened to the lost attempt, so an operator is asked. */
+  /** The upstream cannot say what happened to the lost attempt, so an operator must decide. */
   | { readonly kind: 'asked' }
   | { readonly kind: 'resumed'; readonly elapsedMs?: number }
   | { readonly kind: 'rendering'; readonly n: number; readonly job?: string }
@@ -162,7 +168,7 @@ export type TaskEvent =
   | { readonly kind: 'adopted'; readonly operation: Operation }
   | { readonly kind: 'undone' }
   | { readonly kind: 'resubmitted'; readonly channel?: string }
-  /** `charge` is the amount that the operator saw, in micro-units. */
+  /** `charge` is the amount that the operator saw when accepting it, in micro-units. */
   | {
       readonly kind: 'completed';
       readonly outcome: Extract<TaskOutcome, { kind: 'succeeded' }>;
@@ -191,7 +197,7 @@ interface Refused {
  */
 interface NotAccepted extends Refused {
   readonly kind: 'not_accepted';
-  /** Absent if another channel is tried immediately. */
+  /** The reason for waiting. Absent if another channel is tried immediately. */
   readonly wait?: NewWait;
   readonly candidate: RouteCandidate;
   readonly stays: boolean;
@@ -200,8 +206,8 @@ interface NotAccepted extends Refused {
 }
 
 /**
- * The upstream rejected the request itself or, if no attempt had begun, the request could not be sent because its data
- * was gone or an input video's length could not be read.
+ * The upstream rejected the request itself. If no attempt had begun, the request could not be sent, because its data
+ * was gone or the length of an input video could not be read.
  */
 interface Rejected extends Refused, SaidOfFailure {
   readonly kind: 'rejected';
@@ -209,8 +215,8 @@ interface Rejected extends Refused, SaidOfFailure {
 }
 
 /**
- * `unbilled` means that the job costs nothing, so another job may replace it. `job` is the polled job's id, because an
- * operator may have assigned a different one since.
+ * `unbilled` means that the job costs nothing, so another job may replace it. `job` is the id of the job that was
+ * polled, because an operator may have assigned a different one since.
  */
 interface Polled {
   readonly kind: 'polled';
@@ -249,7 +255,7 @@ export interface ShownAttempt extends Pick<Attempt, 'n' | 'channel' | 'credentia
   readonly upstreamId?: string;
 }
 
-/** Falls back to the last attempt if the state has none. */
+/** Returns the last attempt if the state does not name one. */
 export function shownAttempt(task: Pick<Task, 'state' | 'attempts'>): ShownAttempt | undefined {
   const { state, attempts } = task;
   const attempt = attemptAt(state, attempts) ?? attempts.at(-1);
@@ -278,7 +284,7 @@ export function isSubmitting(state: TaskState): state is StateOf<'creating' | 'q
   return isIdle(state) || state.at === 'sending';
 }
 
-/** A stop that is waiting for the upstream's response. */
+/** Returns the stop that is waiting for the upstream's response. */
 export function stopOf(state: TaskState): Stop | undefined {
   return 'stop' in state ? state.stop : undefined;
 }

@@ -7,8 +7,8 @@ import type { TaskError } from './task.ts';
 import { change, notNow, refuse, unchanged, withoutLost, type In, type Next } from './transition.ts';
 
 /**
- * A stop replaces an earlier one only if it has more `force`, so a deadline does not override an operator. `why` must
- * complete a sentence.
+ * A stop replaces an earlier one only if its `force` is greater, so a deadline does not override an operator. `why`
+ * must complete a sentence.
  */
 const stops = {
   cancel: { force: 0, error: taskFailures.cancelled, why: 'it is being cancelled' },
@@ -17,8 +17,8 @@ const stops = {
 } as const satisfies Record<Stop, object>;
 
 /**
- * The job must have stopped or never existed. If a failed job was not replaced in time, the task fails with that job's
- * error.
+ * Call this only if the job has stopped or never existed. If a failed job was not replaced before the deadline, the
+ * task fails with that job's error.
  */
 export function endedBy({ state, wait }: Task, stop: Stop): { readonly state: TaskState } {
   const hasFailed = stop === 'expire' && isSubmitting(state) && state.replaces === true;
@@ -61,7 +61,7 @@ export function wantedJob(
   );
 }
 
-/** Returns undefined if this stop has more force than the earlier one. */
+/** Returns undefined if `stop` has more force than the earlier stop. */
 function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
   if (before === undefined || stops[stop].force > stops[before].force) return undefined;
   return stop === 'cancel' && before !== stop
@@ -90,7 +90,7 @@ export function wantedWhileEnding(task: In<'ending'>, { stop }: EventOf<'wanted'
   return task.state.ending.kind === 'failed' ? unchanged : change(endedBy(task, stop));
 }
 
-/** The failure is written even if the ledger contradicts it. An earlier error of the task is kept. */
+/** The failure is written even if the ledger contradicts it. If the task already has an error, that error is kept. */
 function approvedFailure({ state }: Task, error: TaskError): Ending {
   const isFailing = state.at === 'review' && state.why === 'unreleased';
   return { kind: 'failed', ...defined({ error: isFailing ? state.error : error }), approved: true };
@@ -108,7 +108,10 @@ export function stopped(task: Task, event: EventOf<'stopped'>): Next {
   return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
 }
 
-/** The upstream refused to cancel the job. Only a cancellation depends on that, so other stops remain. */
+/**
+ * The upstream refused to cancel the job. A cancellation is then dropped, because it depends on the upstream. Other
+ * stops remain.
+ */
 export function unstoppable(task: In<'stopping'>, event: EventOf<'unstoppable'>): Next {
   return task.state.stop === 'cancel' && isAboutIts(task, event)
     ? change({ state: unstopped(task.state) })
@@ -119,7 +122,7 @@ function unstopped({ n, code }: StateOf<'stopping'>): TaskState {
   return code === undefined ? { at: 'waiting', n } : { at: 'broken', n, code };
 }
 
-/** If the new deadline is in the future, a stop caused by the old one is withdrawn. */
+/** If the new deadline is in the future, a stop that the old deadline caused is withdrawn. */
 export function extended(task: Task, { seconds }: EventOf<'extended'>, at: number): Next {
   const deadlineAt = task.deadlineAt + seconds * 1000;
   const { state } = task;
@@ -130,7 +133,7 @@ export function extended(task: Task, { seconds }: EventOf<'extended'>, at: numbe
   return change({ deadlineAt, state: kept });
 }
 
-/** The task's workflow is gone, so nothing else would end the task. */
+/** The task's workflow no longer exists, so nothing else would end the task. */
 export function orphaned(task: Task): Next {
   const ending = approvedFailure(task, taskFailures.interrupted);
   return change({ attempts: withoutLost(task), state: { at: 'ending', ending } });

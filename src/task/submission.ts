@@ -13,12 +13,12 @@ import { change, notNow, refuse, unchanged, withAttempt, type In, type Next } fr
 export function skipped(task: In<'queued'>, { channels }: EventOf<'skipped'>, at: number): Next {
   const { state } = task;
   const left = state.left.filter(({ channel }) => !channels.includes(channel));
-  // A round without channels is over, even if this event skipped none of them.
+  // A round that has no channels left is over, even if this event did not skip any.
   if (left.length > 0 && left.length === state.left.length) return unchanged;
   return change({ state: afterCandidate(task, { ...state, left }, at) });
 }
 
-/** The request may be sent only after this has been written. */
+/** The request must not be sent until this has been written. */
 export function sending(
   { state, attempts }: In<'queued'>,
   { candidate, owner, marker, terms, inputSeconds }: EventOf<'sending'>,
@@ -28,8 +28,8 @@ export function sending(
     return refuse('decided', `${candidate.channel} is not part of this round.`);
   }
   const begun = { state: 'sending', owner, startedAt: at, ...defined({ terms }) } as const;
-  // A submission that was not accepted keeps its number when it is repeated, so that waiting does not lengthen the
-  // record. If a job appeared after all, use a new number, because the job carries the attempt's marker.
+  // A submission that was not accepted keeps its number when it is repeated, so that the record does not grow while the
+  // task waits. If a job turned up after all, use a new number, because that job carries the attempt's marker.
   const again = attempts.findLast(
     (one) => sameCandidate(one, candidate) && one.state === 'not_accepted' && one.stray === undefined,
   );
@@ -80,7 +80,7 @@ function refusedAttempt({ state, attempts }: Unanswered, { n, owner }: Refusal):
   return state.n === n && attempt?.owner === owner ? attempt : undefined;
 }
 
-/** Refuses an upstream's refusal that does not concern the submission in flight. */
+/** Refuses the event if the upstream's refusal does not concern the submission in flight. */
 export function unheard(task: Task, { kind, n }: Refusal): Next {
   return n === undefined ? notNow(task, kind) : decidedOtherwise;
 }
@@ -107,7 +107,7 @@ export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at:
 
 export function notAccepted(task: Unanswered, event: EventOf<'not_accepted'>, at: number): Next {
   const { code, message, stays } = event;
-  // The record, not the event, decides which channel received the submission.
+  // Take the channel from the record rather than from the event.
   const candidate = refusedAttempt(task, event);
   if (candidate === undefined) return unheard(task, event);
   const { state } = task;
@@ -134,7 +134,7 @@ function afterRefusal(task: Task, round: Round, { at, candidate, event }: Refuse
   return afterCandidate(task, { ...round, left, full }, at);
 }
 
-/** `named` counts from the start of the task's step, `resting` from now. */
+/** In `named`, delays count from the start of the task's step. In `resting`, they count from now. */
 function restsAfter(
   task: Task,
   { retryAfterMs, elapsedMs = 0 }: EventOf<'not_accepted'>,
@@ -155,7 +155,7 @@ function failedWith(said: Omit<EventOf<'rejected'>, 'kind' | 'n'>) {
   return change({ outcome, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
-/** The upstream rejected the request itself. The task fails or continues on its fallback. */
+/** The upstream rejected the request itself. The task fails, or continues on a fallback channel. */
 export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: number): Next {
   const { code, message, messageToCaller, failure, elapsedMs } = event;
   const attempt = refusedAttempt(task, event);
@@ -180,8 +180,8 @@ export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): N
   const { state } = task;
   const attempt = task.attempts.find((one) => one.n === n);
   if (state.n !== n || (owner !== undefined && attempt?.owner !== owner)) return decidedOtherwise;
-  // The caller who cancelled has learned that the outcome is unknown. Drop the cancellation, because it must not end
-  // a task on which an operator decides later.
+  // Drop a cancellation. Its caller already knows that the outcome is unknown, and it must not end a task on which an
+  // operator decides later.
   const stop = state.stop === 'cancel' ? undefined : state.stop;
   return change({
     attempts: withAttempt(task, n, { state: 'lost', code, endedAt: at, ...defined({ message }) }),
@@ -237,7 +237,8 @@ function withoutStray({ stray: _stray, ...kept }: Attempt): Attempt {
 }
 
 /**
- * The upstream cannot say what happened to the submission. If the task is about to end anyway, no operator is asked.
+ * The upstream cannot say what happened to the submission. An operator is asked, unless the task is about to end
+ * anyway.
  */
 export function asked({ state }: In<'searching'>): Next {
   if (state.stop !== undefined) return unchanged;

@@ -23,7 +23,7 @@ export const statusMessages: Record<TaskStatus, string> = {
 };
 
 export interface SaidOfFailure {
-  /** Shown to everyone, so it must not contain the caller's words. */
+  /** Shown to everyone, so it must not contain any of the caller's text. */
   readonly message: string;
   /** For the caller only, because it may quote the request. Absent if `message` suffices. */
   readonly messageToCaller?: string;
@@ -34,12 +34,12 @@ export function behindCode(code: string, { message, messageToCaller }: SaidOfFai
   return { message: `${code}: ${message}`, ...own };
 }
 
-/** `class` is absent until the task has ended. */
+/** `class` is missing until the task has ended. */
 export interface TaskError extends SaidOfFailure, Partial<Failure> {
   readonly code: TaskErrorCode;
 }
 
-/** The class comes from the upstream's failure or, failing that, from the error's code. */
+/** The class comes from the upstream's failure. If there is none, it comes from the error's code. */
 export function classified(error: TaskError): TaskError & Failure {
   return { ...failureOfTaskCode(error.code), ...error };
 }

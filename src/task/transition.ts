@@ -2,7 +2,7 @@ import type { Attempt } from './attempt.ts';
 import type { Task } from './record.ts';
 import { stateWords, type StateName, type StateOf } from './state.ts';
 
-/** Undefined removes a field from the record. */
+/** A value of undefined removes the field from the record. */
 export type Changes = { readonly [Name in keyof Task]?: Task[Name] | undefined };
 
 /**
@@ -39,7 +39,7 @@ export function withAttempt(task: Task, n: number, changes: Partial<Attempt>): r
   return task.attempts.map((attempt) => (attempt.n === n ? { ...attempt, ...changes } : attempt));
 }
 
-/** If a lost attempt stayed open, a late response could give the task a job that nothing waits for. */
+/** Closes lost attempts. If one stayed open, a late response could give the task a job that nothing waits for. */
 export function withoutLost({ attempts }: Pick<Task, 'attempts'>): readonly Attempt[] {
   return attempts.map((attempt) =>
     attempt.state === 'lost' || attempt.state === 'sending' ? { ...attempt, state: 'abandoned' } : attempt,

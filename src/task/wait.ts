@@ -2,7 +2,7 @@ import { attentionMessages, type AttentionReason } from './attention.ts';
 import { namesOf } from '../base/names-of.ts';
 import type { RouteCandidate } from './candidates.ts';
 
-/** These waits need no decision from an operator. See attention.ts for those that do. */
+/** The reasons for waiting that need no decision from an operator. See attention.ts for those that do. */
 const reasonMessages = {
   slot: 'The task is queued: the limit of concurrent tasks has been reached.',
   circuit: 'The upstream has failed. The task will be submitted to it again after a pause.',
@@ -11,7 +11,7 @@ const reasonMessages = {
   backoff: 'The upstream accepts no tasks until a time that it has specified.',
   upstream: 'No upstream accepts the task at the moment. The gateway keeps trying.',
   files: 'The request’s files are being read or sent to the upstream.',
-  /** This upstream's results must be stored, and the storage does not accept files. */
+  /** Results from this upstream must be stored, but the storage does not accept files. */
   storage:
     'The storage for results does not accept files at the moment. The task will be submitted as soon as it does.',
   lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
@@ -46,7 +46,7 @@ export interface Wait extends NewWait {
 
 export interface PastWait extends Omit<Wait, 'until'> {
   readonly ended: number;
-  /** How many identical consecutive waits this entry stands for. Undefined for one. */
+  /** The number of consecutive identical waits that this entry stands for. Undefined if it is only one. */
   readonly times?: number;
 }
 
@@ -64,7 +64,7 @@ interface Ending {
 export const briefMs = 2_000;
 export const pastWaitsMax = 50;
 
-/** Without `next`, the task has ended. Returns an empty object if nothing changes. */
+/** If `next` is undefined, the task has ended. Returns an empty object if nothing changes. */
 export function waitsAfter({ wait, waited = [] }: Waits, next: NewWait | undefined, ending: Ending): Waits {
   if (wait !== undefined && next !== undefined && isSameWait(wait, next)) {
     const isUnchanged = next.until === wait.until && next.ahead === wait.ahead;
@@ -106,13 +106,13 @@ export function isSameWait(a: NewWait, b: NewWait): boolean {
   return a.cause === b.cause && a.channel === b.channel && a.credential === b.credential && a.code === b.code;
 }
 
-/** Callers may read this text. Operators see the result of `waitPlace` in front of it. */
+/** Callers may read this text. For operators, the result of `waitPlace` precedes it. */
 export function waitWords({ cause, ahead, ...more }: Wait | PastWait): string {
   const times = 'times' in more && more.times !== undefined ? ` ${more.times} times in a row.` : '';
   return `${waitMessages[cause]}${aheadWords(ahead)}${times}`;
 }
 
-/** Counting stops at this number. */
+/** Tasks ahead are not counted beyond this number. */
 export const aheadMax = 1_000;
 
 function aheadWords(ahead = 0): string {
@@ -126,7 +126,7 @@ export function openWaitWords(wait: Wait): string {
   return `${waitWords(wait)} Since ${timeOf(wait.since)}.${next}`;
 }
 
-/** For operators only. */
+/** Only operators may see this. */
 export function waitPlace({ channel, credential, code }: NewWait): string {
   const place = [channel, credential].filter((part) => part !== undefined).join('/');
   const why = code === undefined ? '' : `(${code})`;
@@ -141,7 +141,7 @@ export function isWaitReason(cause: string): cause is WaitReason {
   return Object.hasOwn(reasonMessages, cause);
 }
 
-/** If false, the task's status already expresses the cause. */
+/** Returns false if the task's status already expresses the cause. */
 export function isNamed(cause: WaitCause): boolean {
   return cause === 'worker' || isWaitReason(cause);
 }

@@ -2,7 +2,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { keep } from '../process/kept-files.js';
 import { bundlePath, modulePath } from './bundle-cache.ts';
 
-// Nobody needs the bundle once the parent process has exited.
+// Without the parent process, nobody needs the bundle.
 process.once('disconnect', () => process.exit());
 
 const path = await bundlePath();
@@ -17,7 +17,7 @@ const bundle = { ...more, code: withoutWideCharacters(code) };
 keep(path, JSON.stringify(bundle));
 process.send?.(bundle);
 
-/** A single wide character would make V8 use two bytes for every character of the text, so they are escaped. */
+/** Escapes wide characters. A single one would make V8 use two bytes for every character of the text. */
 function withoutWideCharacters(text: string): string {
   return text.replaceAll(
     /(?<!\\)[\u0100-\uffff]/g,

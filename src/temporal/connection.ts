@@ -63,7 +63,7 @@ class PlainConnection extends Connection {
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
-/** Long, because a cancellation waits for the upstream, which may be slow. */
+/** This is long, because a cancellation waits for the upstream, which may be slow. */
 export const updateDeadlineMs = 45_000;
 export const callDeadlineMs = 5_000;
 /**
@@ -72,7 +72,7 @@ export const callDeadlineMs = 5_000;
  */
 export const readDeadlineMs = 20_000;
 
-/** By Temporal method name. Other calls, such as lists, have no deadline. */
+/** Deadlines by the name of the Temporal method. Other calls, such as lists, have none. */
 const deadlinesMs: Readonly<Record<string, number>> = {
   StartWorkflowExecution: callDeadlineMs,
   DescribeWorkflowExecution: readDeadlineMs,
@@ -84,7 +84,7 @@ const deadlinesMs: Readonly<Record<string, number>> = {
 };
 
 /**
- * A retry on a closed connection would throw in a timer and end the process, so retries stop when the connection
+ * A retry on a closed connection would throw in a timer and end the process. Retries therefore stop when the connection
  * closes.
  */
 function createRetries() {
@@ -117,7 +117,7 @@ function createRetries() {
 
   return {
     interceptor,
-    /** Resolves when all due retries have started, within six seconds. Later retries never start. */
+    /** Resolves within six seconds, when all retries that were already due have started. No others will start. */
     end(): Promise<void> {
       isEnding = true;
       if (due === 0) onNoneDue();

@@ -31,7 +31,7 @@ export async function installRuntime(
       install(log, address);
       return `http://${address}/metrics`;
     } catch (error) {
-      // Another program or connection took the port first.
+      // If another program or connection has taken the port, try the next one.
       if (attempt === installsMax || !/address already in use/i.test(messageOf(error))) throw error;
     }
   }

@@ -3,8 +3,8 @@ import { workflowTypes } from '../base/queues.ts';
 import type { Pace } from '../process/pace.ts';
 
 /**
- * Keeps the process busy for some time after each activity. The reconciler is an exception, because a run every few
- * minutes is not a sign of more work to come.
+ * Keeps the process busy for some time after each activity, because more work is likely to follow. The reconciler is an
+ * exception: it runs every few minutes in any case.
  */
 export function pacedActivities(pace: Pace): ActivityInterceptorsFactory {
   return ({ info: { workflowType } }) => {

@@ -16,7 +16,10 @@ const tagBytes = 16;
  * more than the compression itself.
  */
 const deflating = { windowBits: 12, memLevel: 5, chunkSize: 4096 };
-/** The chunks are small, because a decoded payload's entire chunk stays in memory for as long as its workflow does. */
+/**
+ * The chunks are small, because a decoded payload keeps its entire chunk in memory for as long as its workflow is
+ * there.
+ */
 const inflating = { maxOutputLength: payloadBytesMax, chunkSize: 2048 };
 
 /**
@@ -32,8 +35,8 @@ const readableBytesMax = Math.max(...readable.map((start) => start.length));
 
 /**
  * Compresses payloads and encrypts them with AES-256-GCM. The result consists of nonce, tag and ciphertext. Unencrypted
- * payloads are read unchanged: those written before a key was set or by Temporal's tools, and those meant to be read in
- * the Temporal UI.
+ * payloads are returned unchanged. They were written before a key was set, come from Temporal's tools, or are meant to
+ * be read in the Temporal UI.
  */
 export function createPayloadCodec(key: Buffer): PayloadCodec {
   return {

@@ -1,15 +1,17 @@
 /**
- * By default, a Temporal server allows this many open polls per namespace, across all processes
- * (`frontend.namespaceCount`). It rejects any more, so some queues would be served late.
+ * The number of open polls that a Temporal server allows by default per namespace, across all processes
+ * (`frontend.namespaceCount`). The server rejects any further polls, so some queues would be served late.
  */
 export const namespacePollsDefault = 1200;
 
-/** Per queue. A worker serves the queues `tasks` and `callbacks`, and two queues per channel. */
+/** The maximum per queue. A worker serves the queues `tasks` and `callbacks`, and two queues per channel. */
 const queuePollsMax = 10;
 const fixedQueues = 2;
 const queuesPerChannel = 2;
 
-/** For all channels. The rest is for a second small process and for queues added by a reload. */
+/**
+ * The maximum for all channels together. The rest is left for a second small process and for queues added by a reload.
+ */
 const channelPollsMax = 800;
 
 export function pollsPerQueue(queues: number, open = 0): number {

@@ -2,9 +2,9 @@ import type { Client } from '@temporalio/client';
 import { tasksQueue, workflowTypes } from '../base/queues.ts';
 
 /**
- * Delivers a finished task's callback in a separate workflow, on request or because the task's own workflow no longer
- * exists. Only one such workflow runs per task. If `replaces` is set, it replaces a delivery that is waiting for its
- * next attempt. Otherwise, an existing delivery is left to finish and nothing is started.
+ * Delivers a finished task's callback in a separate workflow, either on request or because the task's own workflow no
+ * longer exists. Each task has at most one such workflow. If `replaces` is set, it replaces a delivery that is waiting
+ * for its next attempt. Otherwise, a delivery that is already running continues, and no new one is started.
  */
 export function createRedelivery(
   client: Client,

@@ -7,8 +7,8 @@ export interface SearchedNamespace {
 }
 
 /**
- * Throws if the namespace lacks a search attribute that workflows set, because their tasks would hang at that step. If
- * the server does not let this client list its attributes, they are assumed to exist.
+ * Throws if the namespace lacks a search attribute that workflows set, because tasks would get stuck when setting it.
+ * If the server does not let this client list the attributes, they are assumed to exist.
  */
 export async function requireSearchAttributes(
   { connection, namespace }: SearchedNamespace,

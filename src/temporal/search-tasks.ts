@@ -15,7 +15,7 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
       const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
         namespace,
         pageSize: limit,
-        // A task with a long history has several runs.
+        // Count each task once, although a task with a long history has several runs.
         query: `(${query}) AND ${ours} AND ExecutionStatus != 'ContinuedAsNew'`,
         ...defined({ nextPageToken: token }),
       });
@@ -34,8 +34,8 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
 }
 
 /**
- * Adds a checksum to Temporal's page token. Temporal treats an invalid token either as its own failure, which is
- * retried for seconds, or as the end of the list.
+ * Adds a checksum to Temporal's page token, so that the gateway can reject invalid tokens itself. Temporal treats an
+ * invalid token either as its own failure, which is retried for seconds, or as the end of the list.
  */
 function writePage(token: Uint8Array): string {
   return Buffer.concat([checkSum(token), token]).toString('base64url');

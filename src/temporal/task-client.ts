@@ -27,8 +27,8 @@ import { actionUpdate, cancelUpdate, refusedAction } from '../../workflows/messa
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
 /**
- * After this time, the caller gets a 503 and the creation is abandoned. A second attempt is always made, because if
- * this process was suspended, the first one is late even though Temporal responds.
+ * After this time, the caller gets a 503 and the creation is abandoned. There is always a second attempt, because the
+ * first one exceeds the deadline if this process was suspended, even though Temporal responds.
  */
 const startDeadlineMs = 8_000;
 const startTriesMin = 2;
@@ -38,16 +38,16 @@ export interface TaskClientOptions {
   readonly client: Client;
   readonly queuePrefix: string;
   readonly now: () => number;
-  /** The id proves that the API authenticated this operator. */
+  /** Creates an id that proves that the API authenticated this operator. */
   readonly newActId: (act: { task: string; action: string; by: string }) => string;
   /**
-   * Returns what the update with this id did, according to the task's record. See `recordedAct`. Undefined if there is
+   * Returns what the update with this id did, according to the task's record (see `recordedAct`). Undefined if there is
    * no record to check.
    */
   readonly findAct?: (task: string, updateId: string) => Promise<{ readonly detail: string } | undefined>;
   /** Returns whether the task's record says that the task has not ended. */
   readonly isUnfinished?: (task: string) => Promise<boolean>;
-  /** Stops the task's attempt if it is waiting inside a worker. Never rejects. */
+  /** Stops an attempt of the task that is waiting inside a worker. Never rejects. */
   readonly endStay?: (task: string) => Promise<void>;
 }
 
@@ -129,7 +129,7 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
           options,
         );
       const recorded = async (error: unknown): Promise<ActionResult> => {
-        // If the action's step was discarded or its response lost, the action is still in the record, and may have
+        // The action may be in the record even if its step was discarded or its response was lost. It may even have
         // finished the task.
         const isOpen = isEnded(error) || (isFailed(error) && refusalOf(error) === undefined);
         const done = isOpen ? await findAct?.(task, updateId) : undefined;
@@ -139,8 +139,8 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
       const result = await ask(updateDeadlineMs, () => unlessLost(task, () => call().catch(recorded)), {
         ended: 'action_not_possible',
       });
-      // An attempt that waits inside a worker would learn only at its next heartbeat that the workflow has abandoned
-      // it, so stop it now.
+      // Stop an attempt that waits inside a worker. It would otherwise learn only at its next heartbeat that the
+      // workflow has abandoned it.
       if ('did' in result && action !== 'retry_now') await endStay?.(task);
       return result;
     },
@@ -166,8 +166,9 @@ interface Asked {
 }
 
 /**
- * The response is FAILED_PRECONDITION if the update meets a discarded or failed workflow task, and NOT_FOUND if it
- * coincides with a reset. In both cases, the update may have taken effect, so it is repeated under the same id.
+ * If the update meets a discarded or failed workflow task, the response is FAILED_PRECONDITION. If it coincides with a
+ * reset, the response is NOT_FOUND. In both cases, the update may have taken effect, so it is repeated under the same
+ * id.
  */
 async function update(
   { task, updateId }: Asked,
@@ -215,12 +216,12 @@ async function findUnpolled(client: Client, queuePrefix: string): Promise<readon
   return unpolled;
 }
 
-/** An older poller is ignored, because a worker's poll returns within a minute. */
+/** Pollers that have not been seen for this long are ignored, because a worker's poll returns within a minute. */
 const pollerMaxAgeMs = 90_000;
 
 /** gRPC statuses for a workflow that has finished and is no longer stored, or that finished during the call. */
 const grpcEnded: ReadonlySet<number> = new Set([5, 9]);
-/** With these gRPC statuses, a call may have taken effect, or may take effect when repeated. */
+/** A call that fails with one of these gRPC statuses may have taken effect, or may take effect when repeated. */
 const grpcUnknownOutcomes = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
 
 const grpcCrossed = 9;

@@ -22,7 +22,7 @@ export async function readTaskHistory(client: Client, task: string): Promise<unk
 
 const payloadSchema = z.object({ metadata: z.record(z.string(), z.string()), data: z.string().optional() });
 
-/** These fields identify machines and their files. No replay reads them. */
+/** These fields identify machines and their files. They are not needed for a replay. */
 const unneeded = new Set(['stackTrace', 'identity']);
 
 async function readable(value: unknown, codecs: readonly PayloadCodec[]): Promise<unknown> {

@@ -1,9 +1,8 @@
 import { pollsPerQueue } from './poller-budget.ts';
 
 /**
- * The limit is lower than the server suggests. With more polls, the SDK would end each poll after 11 s instead of a
- * minute, and tasks that a busy server hands out at that moment are lost until they time out
- * (docs/decisions/0007-steps-on-temporal.md).
+ * Fewer than the server suggests. With more, the SDK would end each poll after 11 s instead of a minute. A task that a
+ * busy server hands out at that moment is lost until it times out (docs/decisions/0007-steps-on-temporal.md).
  */
 export const taskPollers = pollersUpTo(10);
 

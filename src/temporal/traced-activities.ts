@@ -12,13 +12,13 @@ export function tracedActivities(
   tasks: { look(task: string): Promise<{ readonly traceparent?: string } | undefined> },
 ): ActivityInterceptorsFactory[] {
   if (spans === undefined) return [];
-  // This read is not wasted: the activity reads the record next, and then finds it in this process's memory.
+  // This read costs nothing extra. The activity needs the record next and then finds it in this process's memory.
   const recordOf = (task: string) => tasks.look(task).catch(() => undefined);
   return [
     ({ info }) => ({
       inbound: {
         async execute(input, next) {
-          // A redelivery has its own workflow, whose activities receive the task as their first argument.
+          // A redelivery runs in a workflow of its own. Its activities receive the task as their first argument.
           const task = [info.workflowExecution?.workflowId, input.args[0]].find(isTaskId);
           const parent = task === undefined ? undefined : (await recordOf(task))?.traceparent;
           if (task === undefined || parent === undefined) return next(input);

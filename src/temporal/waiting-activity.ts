@@ -8,7 +8,9 @@ import { lastHeartbeat } from './last-heartbeat.ts';
 import type { PendingActivity } from './last-heartbeat.ts';
 import { within } from '../process/running-time.ts';
 
-/** An operator is waiting for the page, which omits whatever Temporal does not return in time. */
+/**
+ * This is short, because an operator is waiting for the page. The page omits whatever Temporal does not return in time.
+ */
 const callDeadlineMs = 2_000;
 
 const polledSchema = z.object({
@@ -52,7 +54,9 @@ export async function findWaiting(
   }
 }
 
-/** A worker takes a step in well under a second, unless none is running or all are busy. */
+/**
+ * A worker usually takes a step in well under a second. After this time, either no worker is running or all are busy.
+ */
 const notTakenMs = 10_000;
 const workflowPaused = 8;
 const stepScheduled = 1;

@@ -36,7 +36,7 @@ export async function wakeActivity(
       if (pending === undefined) return undefined;
       const attempt = pending.attempt ?? 0;
       const isScheduled = pending.state === scheduled;
-      // A first attempt has no back-off. A worker can start it at any moment.
+      // A first attempt has no back-off to end, because a worker can start it at any moment.
       if (isScheduled && attempt <= 1) return attempt;
       if (isScheduled) {
         await client.workflowService.resetActivity({ namespace, execution, id: pending.activityId ?? '' });
@@ -47,7 +47,7 @@ export async function wakeActivity(
       if (seen === undefined) await endStay?.(task);
       seen ??= attempt;
     } catch {
-      // The task has finished or does not exist yet. The next attempt will see its state.
+      // The task has finished or its workflow does not exist yet. The next attempt will see the current state.
       return undefined;
     }
     await delay(wakeRetryMs);
@@ -55,7 +55,7 @@ export async function wakeActivity(
   return undefined;
 }
 
-/** Wait this long for a worker to start the attempt, and then again for its outcome. */
+/** How long to wait for a worker to start the attempt, and then for the outcome of the attempt. */
 const takenWithinMs = 8_000;
 const endsWithinMs = 2_000;
 const followEveryMs = 400;

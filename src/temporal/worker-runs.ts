@@ -9,7 +9,7 @@ export function runNew(workers: Workers): Promise<void>[] {
 }
 
 /**
- * Resolves when all runs have finished, and rejects if one fails. An unhandled rejection is suppressed, because
+ * Resolves when all runs have finished, and rejects if one fails. Does not cause an unhandled rejection, because
  * `endRuns` reports the failure too, and not every caller that stops a worker awaits this promise.
  */
 export function allEnded(runs: readonly Promise<void>[]): Promise<void> {

@@ -15,7 +15,7 @@ export async function runBundler(): Promise<WorkflowBundleWithSourceMap> {
   const bundler = fork(modulePath('src/temporal/bundle-process'), {
     execArgv: ['--import', new URL('../typescript.js', import.meta.url).href],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Ctrl-C reaches every process in a group, but only this process may decide whether to exit during startup.
+    // Keep Ctrl-C from reaching the bundler. During startup, only this process may decide whether to exit.
     detached: true,
   });
   const failed = once(bundler, 'exit').then(([code, signal]: unknown[]) => {

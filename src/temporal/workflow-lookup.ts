@@ -38,8 +38,9 @@ async function findRun(client: Client, id: string): Promise<'running' | 'closed'
 }
 
 /**
- * The Temporal server marks failing workflows and removes the mark after the first successful step. Servers before 1.30
- * do not support this, and a self-hosted server needs it enabled in its dynamic configuration.
+ * Yields the ids of workflows that the Temporal server has marked as failing. The server removes the mark after the
+ * first successful step. Servers before 1.30 do not support this, and self-hosted servers must enable it in their
+ * dynamic configuration.
  */
 async function* failingIds(client: Client, among: string): AsyncIterable<string> {
   try {

@@ -67,7 +67,7 @@ describe('a new token', () => {
       now: Date.now,
       randomBytes: (size) => {
         drawn.push(size);
-        // The alphabet rejects all bytes of the first draw, so a second one is needed.
+        // All bytes of the first draw lie outside the alphabet, so a second draw is needed.
         return drawn.length === 1 ? Buffer.alloc(size, 250) : Buffer.alloc(size, 61);
       },
     });

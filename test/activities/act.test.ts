@@ -52,13 +52,13 @@ async function lost(prompt: string): Promise<{ input: SubmitInput; job: string }
   return { input, job };
 }
 
-/** Temporal's own tools bypass the API, which otherwise writes the audit log. */
+/** Temporal's own tools bypass the API, which otherwise writes the audit log entry. */
 it('an act sent with Temporal’s own tools is recorded in the audit log once, with its outcome', async () => {
   const input = await world.newTask('kept');
   const entries = async () => (await world.audit.list({ task: input.task }, { limit: 10 })).entries;
   await act(input, 'extend', { seconds: 600, dry_run: true });
   expect(await entries()).toEqual([]);
-  // Temporal may run an update's step again, at a different time.
+  // Temporal may run an update's step twice, at different times.
   for (const at of [10, 11]) await act(input, 'extend', { seconds: 600 }, { id: 'same', at });
   await act(input, 'accept_charge');
   const facts = { by: 'temporal:ann', via: 'temporal', target: input.task, reason: 'why' };
@@ -149,7 +149,7 @@ describe('a job that an operator names', () => {
   it('is refused by the write itself if another task gets it in between', async () => {
     const [first, second] = [await lost('one'), await lost('other')];
     const tasks = world.store();
-    // The stale read shows no owner, and the upstream has no list that could contradict it.
+    // Simulate a stale read that shows no owner. The upstream's list is empty too, so it cannot contradict the read.
     const deps = { tasks: { ...tasks, ownerOf: async () => undefined } };
     await adopt(second.input, second.job);
     world.simulator.control.addFault({ match: { prompt: 'one' }, fault: 'list:empty' });

@@ -329,8 +329,8 @@ describe('what is learned from a render', () => {
   const lastMs = 40_000;
   const seenMs = 100_000;
   /**
-   * Runs one attempt that polls this long after the job was accepted, with `memory` from earlier attempts. Returns the
-   * render times that it learned.
+   * Runs one attempt that polls `seenMs` after the job was accepted, with `memory` from earlier attempts. Returns the
+   * render times that the attempt learned.
    */
   async function learned(memory: object, endedMs?: number): Promise<number[]> {
     const input = await submitted();

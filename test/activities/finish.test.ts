@@ -334,7 +334,7 @@ describe('a failed task whose hold is another account’s, according to the ledg
     });
     await act(input, { kind: 'wanted', stop: 'fail' });
     expect(await finish(input)).toMatchObject({ status: 'failed', charge: '0', error: { code: error.code } });
-    // `ledger verify` reports this contradiction, so the hold stays where it is.
+    // The hold stays where it is, because `ledger verify` reports this contradiction.
     expect(await kindsOf(input)).toEqual(['hold']);
   });
 

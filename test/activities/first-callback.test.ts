@@ -59,7 +59,7 @@ it('after any other response, the activity continues, and its schedule counts th
     type: 'CallbackLater',
     nonRetryable: false,
   });
-  // The time is Temporal's. MongoDB's clock may be hours ahead or behind.
+  // Only Temporal's time counts, even if MongoDB's clock is hours ahead or behind.
   for (const hours of [-2, 2]) {
     const now = () => Date.now() + hours * 3_600_000;
     const early = world.deliver({ ...busy, now }, task, 'task', { ms, elapsedMs: 1_000 });
@@ -71,7 +71,7 @@ it('after any other response, the activity continues, and its schedule counts th
     .catch((error: unknown) => error);
   expect(second).toMatchObject({ type: 'CallbackFailed' });
   expect((await delivery(task))?.attempts).toHaveLength(2);
-  // The second pause of the schedule is five minutes, plus or minus a tenth.
+  // The second pause of the schedule is five minutes, plus or minus ten percent.
   expect(Number((second as { nextRetryDelay?: number }).nextRetryDelay)).toBeGreaterThanOrEqual(270_000);
 });
 

@@ -22,8 +22,8 @@ afterEach(() => world.clear());
 const minute = 60_000;
 
 /**
- * A reconciler in another process, whose clock is `aheadMs` ahead. The clock stops during a run, so that the machine's
- * speed does not matter.
+ * Simulates a reconciler in another process, with a clock that is `aheadMs` ahead. The clock stands still during a run,
+ * so that the machine's speed does not matter.
  */
 function reconciler(change: Partial<TaskActivityDeps> = {}) {
   const openedAt = Date.now();
@@ -35,7 +35,7 @@ function reconciler(change: Partial<TaskActivityDeps> = {}) {
   };
 }
 
-/** Runs the reconciler twice, far enough apart for a task that has not changed to be considered abandoned. */
+/** Runs the reconciler twice. Between the runs, enough time passes for an unchanged task to be considered abandoned. */
 async function reconcileTwice(change: Partial<TaskActivityDeps> = {}): Promise<ReconcileReport> {
   const reconcile = reconciler(change);
   await reconcile(0);

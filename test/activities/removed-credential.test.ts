@@ -18,7 +18,7 @@ const job = (id: string) => ({ account: 'a', task: `task-${id}`, operation: { id
 const never = new AbortController().signal;
 
 describe('a status poller whose credential was removed from gateway.yaml', () => {
-  // An unhandled rejection would end a worker, so vitest fails on one.
+  // In production, an unhandled rejection would end a worker. Here, it makes vitest fail.
   it.each([
     ['one by one', {}],
     ['in a list', { list: async () => new Map([['x', pending]]) }],

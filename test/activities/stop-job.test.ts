@@ -131,7 +131,7 @@ describe('a job that an earlier run cancelled before it died', () => {
     const tasks = strict.store();
     const dies = { ...tasks, step: () => Promise.reject(new Error('the process dies')) };
     await expect(strict.worker({ tasks: dies }).stopJob(input)).rejects.toThrow('the process dies');
-    // The upstream must have cancelled the job without a trace in the record, or else this test proves nothing.
+    // The upstream must have cancelled the job without the record showing it. Otherwise, this test proves nothing.
     expect(strict.simulator.control.tasks('twice').map(({ phase }) => phase)).toEqual(['cancelled']);
     expect(await strict.record(input)).toMatchObject({ state: { at: 'stopping', stop: 'cancel' } });
     expect((await strict.worker().stopJob(input)).state).toMatchObject(failedWith('cancel'));

@@ -386,7 +386,7 @@ describe('submit', () => {
   });
 
   describe('of a worker that died in flight', () => {
-    /** The worker dies after its request. No later write arrives, so the record stays `sending`. */
+    /** The worker dies after it has sent its request. Its later writes never arrive, so the record stays `sending`. */
     async function dieAfter(prompt: string): Promise<{ input: SubmitInput; remembered: unknown }> {
       const input = await world.newTask(prompt);
       const tasks = world.store();

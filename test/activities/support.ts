@@ -168,7 +168,8 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
             status: () => Promise.reject(new Error('no poller in this test')),
           }),
           log,
-          // The clock stands still, because a pause of the machine would look like a stalled worker.
+          // The clock stands still, because a pause of the machine would look like a stalled worker to the code under
+          // test.
           now: () => openedAt,
           random: Math.random,
           monotonic: () => performance.now(),

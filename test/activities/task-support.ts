@@ -27,7 +27,7 @@ import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 type TaskSide = Pick<TaskActivities, 'lookAtTask' | 'stepTask' | 'finishTask' | 'reconcileTasks'>;
 
-/** Temporal's clock, which has nothing to do with MongoDB's. */
+/** Temporal's clock, which is independent of MongoDB's. */
 const temporalMs = 5_000_000;
 
 interface Wait {

@@ -16,14 +16,13 @@ import {
 const { submitMs, pollMs, imageMs } = channelTimesMax;
 const { attendedMs, stopMs, searchMs, askingMs } = activityTimeouts;
 
-/** The last look at a job: poll, copy, and if a link is refused, poll and copy again, then measure. */
+/** The final check of a job: poll and copy. If a link is refused, poll and copy again. Then measure. */
 const lookMs = (copyMs: number): number =>
   2 * (pollMs + copyMs + openLinksMs) + measureTimes.inputMs + measureTimes.resultMs;
 const stopping = lookMs(copyTimes.stopMs) + pollMs;
 const measuring = unreadableTries.max * (measureTimes.inputMs + unreadableTries.everyMs);
 const rendered = renderedAndKeptMs + copyTimes.pollMs + openLinksMs + measureTimes.resultMs;
 
-/** The time for writing the record. */
 const writesMs = 30_000;
 
 it.each([

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { escaped, isPlain, isToken, plainText } from '../../src/base/plain-text.ts';
 
 /**
- * In this order: ESC, C1's CSI, right-to-left override, zero width, byte order mark, line separator, half a surrogate
- * pair, a tag.
+ * These are, in this order: ESC, C1's CSI, a right-to-left override, a zero-width character, a byte order mark, a line
+ * separator, half a surrogate pair, and a tag.
  */
 const obeyed = [
   '\u001B',

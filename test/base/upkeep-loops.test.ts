@@ -58,7 +58,7 @@ const nothing = async () => undefined;
 const none = async () => [];
 const onFailed = () => undefined;
 
-/** Runs the reconciler twice, far enough apart for a task that has not changed to be considered abandoned. */
+/** Runs the reconciler twice. Between the runs, enough time passes for an unchanged task to be considered abandoned. */
 async function reconcile(change: { tasks?: object; workflows?: object; [name: string]: unknown }) {
   let clock = 0;
   const run = createReconcileTasks({
@@ -140,7 +140,7 @@ async function releaseLeases(change: { leases?: object; ledger?: object }, time:
 
 const leaseOf = (id: string) => ({ id, beat: 0, process: 'p', from: id });
 
-/** Only the second and third directories can be deleted. The first contains another user's file. */
+/** Only the second and third directories can be deleted, because the first belongs to another user. */
 async function besideFiles(touch: Touch, sweep: (parent: string) => Promise<unknown>, prefix: string) {
   const parent = await mkdtemp(join(tmpdir(), 'swept-'));
   const pathOf = (item: string) => join(parent, `${prefix}${item}`);
@@ -402,7 +402,8 @@ it.each(timedLoops)('no other item starts after the time of the step is over: %s
     },
     { isOver, isHalfOver: isOver },
   );
-  // `reconcile` and `releaseLeases` run twice, and several items may wait for a slot.
+  // The steps `reconcile` and `releaseLeases` run twice, and several items may be waiting for a slot, so allow more
+  // than one item.
   expect(count).toBeLessThan(items.length);
 });
 
@@ -461,7 +462,7 @@ it.each(['charge book', 'render clock', 'promised bills', 'images not stored yet
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const background =
   /setInterval\(|createRounds\(|following\(|createSnapshot<|UpkeepStep|walk\(|\b(?:sleep|pause|readdir)\(/;
-/** Per file: how many awaits its loops contain, and why an error may end them. */
+/** For each file, how many awaits its loops contain and why an error may end those loops. */
 const others: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   'src/base/walk.ts': [1, 'the loop that catches failures'],
   'src/capacity/circuit-book.ts': [4, 'the circuits of one request'],

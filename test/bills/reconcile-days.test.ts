@@ -105,7 +105,7 @@ it('model names in the bill are the vendor’s if the line says so, and its days
   expect((await report(lines, ours, { models })).rows.map(shortly)).toEqual([
     'matched 0 vendor/a USD 1 1 0 2 3',
   ]);
-  // At UTC+8, the day begins at 16:00 UTC on the previous day.
+  // At UTC+8, a day begins at 16:00 UTC on the day before.
   const east = { models, utcOffsetHours: 8 };
   const { rows, done } = await report(lines, ours, east);
   expect(rows).toMatchObject([{ result: 'matched', at: day(0) - 8 * 3600 }]);
@@ -154,7 +154,7 @@ it('compares whole days of the bill, from the day of --from to the day before --
     main: { 0: [costs('a', '1.000000')], 1: [costs('a', '1.000000')], 2: [costs('a', '9.000000')] },
   };
   const lines = [line(0, 'vendor/a', '1'), line(1, 'vendor/a', '1')];
-  // In Beijing, a UTC month begins at eight in the morning.
+  // In Beijing, a month in UTC begins at eight in the morning.
   const east = { utcOffsetHours: 8, from: day(0), to: day(2) };
   const { rows, done } = await report(
     lines.map((each) => (each === 'skipped' ? each : { ...each, at: each.at - 8 * 3_600_000 })),

@@ -490,7 +490,7 @@ describe('circuits that processes share', () => {
       const others = ['b', 'c', 'b', 'd'].map((other) => ({ ...next(where), account: other }));
       const enterAll = () => Promise.all(others.map((request) => isOpen(circuits, request)));
       expect(others.map((request) => circuits.outage(request))).toEqual(others.map(() => undefined));
-      // Requests overlap: each is sent before any earlier one has a response.
+      // The requests overlap: each one is sent before any of the earlier ones has a response.
       expect(await enterAll()).toEqual([false, false, false, false]);
       clock += circuitRules.account.coolDownMs;
       expect(await isOpen(circuits, { ...next(where), account })).toBe(false);

@@ -86,7 +86,7 @@ describe('the concurrency limit of a credential', () => {
     const lastOfSmall = served.findLastIndex((prompt) => prompt.startsWith('few'));
     expect(samples).toBeGreaterThan(100);
     expect(most).toBe(limit);
-    // Accounts take turns, so once the two running tasks have finished, these four tasks get every other slot.
+    // Accounts take turns. Once the two running tasks have finished, these four tasks therefore get every other slot.
     expect(lastOfSmall).toBeLessThan(16);
     await tickets(0);
     await slots(0);
@@ -120,7 +120,7 @@ describe('the concurrency limit of a credential', () => {
     const [waiting = ''] = await createMany(account, 1, 'waiting');
     await tickets(1);
     for (const id of stuck) await gateway.core.client.workflow.getHandle(id).terminate('test');
-    // The visibility store lags by a second and may list one task before the other.
+    // The visibility store lags by about a second, so it may list one of the tasks before the other.
     let repaired = 0;
     const repair = async () => (repaired += (await gateway.reconcile()).repaired);
     await expect.poll(repair, { interval: 1_000 }).toBe(limit);

@@ -23,7 +23,8 @@ it('belongs to one process for as long as that process reports', async () => {
   expect([await other.duty(), await third.duty()]).toEqual([false, false]);
   other.clock.at += 99;
   expect(await other.duty()).toBe(false);
-  // The holder keeps the duty, however late it asks. The other processes must wait for the whole period again.
+  // The holder keeps the duty, no matter how late it asks. After that, the other processes must wait for the whole
+  // period again.
   holder.clock.at += 10_000;
   expect(await holder.duty()).toBe(true);
   other.clock.at += 99;

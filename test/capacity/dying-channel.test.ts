@@ -42,7 +42,7 @@ describe('a channel that dies in the middle of traffic', () => {
     });
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-dying-'));
-    // The simulator restarts on the same port, so reserve it.
+    // Reserve the port, because the simulator restarts on it.
     dying = await start(await choosePort('any', 'the simulator'));
     gateway = await startGateway({ yaml: yamlWith(dying.url), renderSeconds: 0.5 });
     account = await gateway.account();
@@ -89,7 +89,8 @@ describe('a channel that dies in the middle of traffic', () => {
         expect(gateway.simulator.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
       }
     }
-    // An unreachable host opens the circuit only in this process. Operators see the problem within five seconds.
+    // An unreachable host opens the circuit only in this process, so the store lists none. Operators still see the
+    // problem within five seconds.
     expect(await gateway.core.stores.circuits.list()).toEqual([]);
     const health = async () => (await gateway.admin('GET', '/admin/v1/channels')).body.data[0].health;
     await expect.poll(async () => (await health()).parts).toMatchObject([{ scope: 'host', credential: 'a' }]);

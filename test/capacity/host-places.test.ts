@@ -41,7 +41,8 @@ it('an account whose requests hang leaves room for others at the same origin', a
   const waiting = Array.from({ length: 50 }, () => places.take('a', 'hostile'));
   const first = await places.take('a', 'victim');
   expect(first).toMatchObject({ isGranted: true });
-  // The victim gets the second free slot, ahead of fifty waiting requests. The first slot restores the reserve.
+  // The first slot to become free restores the reserve. The second one goes to the victim, ahead of the fifty waiting
+  // requests.
   const second = places.take('a', 'victim');
   for (const place of hanging.slice(0, 2)) leave(place);
   expect(await second).toMatchObject({ isGranted: true });

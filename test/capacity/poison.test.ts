@@ -35,7 +35,8 @@ it('tasks that always fail do not delay others, and do not reopen the circuit', 
   await expect.poll(async () => (await circuit())?.state, { interval: 500 }).toBe('open');
   expect([...((await circuit())?.failedTasks ?? [])].toSorted()).toEqual(poison.toSorted());
   const opened = await circuit();
-  // The cool-down is over, and the tasks are back. If one of them were the probe, the cool-down would now double.
+  // By then, the cool-down would be over and the tasks back. If one of them were the probe, the cool-down would have
+  // doubled.
   await sleep((opened?.until ?? 0) - Date.now() + 5_000);
   expect(await circuit()).toMatchObject({ state: 'open', until: opened?.until, coolDownMs: 10_000 });
   const innocent = [await create('innocent-0-end'), await create('innocent-1-end')];

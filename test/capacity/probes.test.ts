@@ -15,7 +15,7 @@ const failure = (code: string, status?: number): UpstreamFailure => {
 };
 const broken = failure('http_500', 500);
 
-/** After each of these, a submission has ended without revealing anything about the upstream's health. */
+/** Ways for a submission to end without revealing anything about the upstream's health. */
 const exits: Readonly<Record<string, Send<unknown>>> = {
   'its files cannot be uploaded': async () => 'waits',
   'it waits for a token': () => Promise.reject(new Error('later')),
@@ -84,7 +84,7 @@ describe.each(['task', 'image'] as const)('the gate of a %s', (kind) => {
     const { openProcess, id } = await openCircuit();
     const { gates, circuits } = await openProcess();
     await gates[kind](async (report) => report(broken));
-    // This process knows the outcome before the store does, and the store grants the next probe.
+    // This process learns the outcome before the store does, so wait for the store, which grants the next probe.
     await expect.poll(async () => (await stored(id))?.until).toBeGreaterThan(clock);
     expect(await gates[kind](async () => 'sent')).toMatchObject({ refused: {} });
     clock += 2 * circuitRules.failure.coolDownMs;

@@ -31,7 +31,8 @@ import { testRequest } from '../routing/support.ts';
 import { firstRecord } from '../support/task-records.ts';
 
 /**
- * One holder takes as much of each shared resource as possible and keeps it. Another holder must still get its share.
+ * One holder takes as much of each shared resource as it can and does not give it back. Another holder must still get
+ * its share.
  */
 
 const attacker = 'attacker';

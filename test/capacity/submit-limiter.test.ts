@@ -13,7 +13,7 @@ function world(perSecond: number, processes = 1) {
       perSecond: () => perSecond / processes,
       monotonic: () => clock,
       random,
-      // Waits inside the activity last at most a second. The simulated clock does not advance for them.
+      // Waits inside the activity last at most a second, so the simulated clock does not advance for them.
       sleep: async (ms) => {
         expect(ms).toBeLessThanOrEqual(1000);
       },
@@ -69,7 +69,7 @@ describe('the queue for the submissions of a credential', () => {
     const last = times(line.sentAt).at(-1) ?? 0;
     expect(last).toBeGreaterThan((tasks / rate) * 1000 * 0.98);
     expect(last).toBeLessThan((tasks / rate) * 1000 * 1.5);
-    // Each check costs the server two writes, so a task with a long wait checks once every five minutes.
+    // Each check costs the server two writes, so a task that has a long wait ahead checks only every five minutes.
     expect(line.looks()).toBeLessThan(tasks * 12);
   });
 
@@ -108,7 +108,7 @@ describe('the queue for the submissions of a credential', () => {
     await line.run(1_000_000);
     expect(line.sentAt.size).toBe(350);
     const soon = [...line.sentAt].filter(([id]) => id.startsWith('soon')).map(([, at]) => at);
-    // At 3 per second, the 50 urgent tasks take 17 s and the other 300 take 100 s.
+    // At 3 per second, the 50 urgent tasks take 17 s. The other 300 take 100 s.
     expect(Math.max(...soon)).toBeLessThan(5000 + processes * 20_000);
   });
 

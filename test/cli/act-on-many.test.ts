@@ -168,8 +168,8 @@ it('stops when the gateway goes away, lists what is left, and --continue resumes
   );
   const { url, close } = await listen(proxy);
   const account = await world.newAccount();
-  // The command stops after ten consecutive failures. The second success may come after nine, while four requests are
-  // in flight.
+  // The command stops after ten consecutive failures. In the worst case, the second success comes after nine, while
+  // four requests are in flight.
   for (let n = 0; n < 20; n += 1) made.push((await account.create()).body.id);
 
   const { plan } = JSON.parse((await runLine(world, [...line, '--dry-run', '-o', 'json'])).text);

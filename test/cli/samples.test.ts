@@ -38,7 +38,7 @@ const samples = [...page.matchAll(/^( *)```console\n([^]*?)\n\1```$/gm)]
     const [command = '', ...printed] = text.trimEnd().split('\n');
     return { command, printed: printed.join('\n') };
   });
-/** Other samples show what these change, so these run last. */
+/** These samples run last, because other samples show what they change. */
 const last = [/ --plan \w+$/, /^gateway secrets rotate/];
 const rank = ({ command }: Sample) => last.findIndex((line) => line.test(command));
 const changes = (sample: Sample) =>
@@ -98,7 +98,8 @@ async function makeAttended(): Promise<void> {
   await waitUntil('all need somebody', async () => {
     const { text } = await cli('gateway tasks list --needs-attention -o json');
     const reasons = JSON.parse(text).map((task: { needs_attention: string }) => task.needs_attention);
-    // The task with the disputed charge may have used the failing task's credential earlier.
+    // The order may vary, because the task with the disputed charge may have used the failing task's credential
+    // earlier.
     return reasons.toSorted().join() === 'charge_review,poll_failing,submit_ambiguous,submit_ambiguous';
   });
   const [failing = '', , first = ''] = made;
@@ -170,11 +171,11 @@ function stable(text: string): string {
       .replaceAll(/cgt-\d{14}-\w{5}/g, 'JOB')
       .replaceAll(/key_\w{16}/g, 'KEY')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-      // A step may start late on a busy machine, which adds a line to the timeline.
+      // On a busy machine, a step may start late, which adds a line to the timeline.
       .replaceAll(/^(?:.*No worker has taken the next step|TIME .*\b(?:worker|submission)\b).*$/gm, '')
       .replaceAll(/^( *next_at +)-$/gm, '$1TIME')
       .replaceAll(/\+\d+\.\d{3} s/g, 'LATER')
-      // How long a task waits for each step depends on the machine.
+      // How long a task waits for each step depends on the machine, so omit the waits.
       .replaceAll(/^ *TIME +(?:LATER +wait|TIME|\d[\d:T-]+…) .*$/gm, '')
       .replaceAll(/https?:\/\/[\w.:-]+(?= responded)/g, 'URL')
       .replaceAll(/; \d+ like the previous one are not shown/g, '')
@@ -185,14 +186,14 @@ function stable(text: string): string {
       .replaceAll(/\b\d+ polls?\b/g, 'N polls')
       .replaceAll(/^( *(?:failed_)?polls +)\d+$/gm, '$1N')
       .replaceAll(/ \d+[smhd]$/gm, ' AGE')
-      // A charge may need a review before or after a poll has seen the job run.
+      // A charge may come up for review before or after a poll has seen the job running.
       .replaceAll(/ (?:submitted|running) (?= *charge_review)/g, ' STATUS ')
       .replaceAll(/ {2,}/g, '  ')
       .replaceAll(/ +$/gm, '')
   );
 }
 
-/** Compares cell by cell, because another row can change where the table truncates a cell. */
+/** Compares cell by cell, because the width at which the table truncates a cell may depend on other rows. */
 function isSameLine(printed: string, shownLine: string): boolean {
   const [ours, theirs] = [printed, shownLine].map((line) => line.split('  '));
   if (ours === undefined || theirs === undefined || ours.length !== theirs.length) return false;
@@ -238,7 +239,7 @@ it.each(samples.toSorted((a, b) => rank(a) - rank(b)))('$command', async (sample
     if (plan !== undefined && ours !== undefined) here.set(plan, ours);
     return missingPart(printed, text);
   };
-  // A page omits whatever Temporal does not return within two seconds.
+  // The page omits whatever Temporal does not return within two seconds, so this may need several attempts.
   if (changes(sample)) expect(await missing()).toBeUndefined();
   else await expect.poll(missing).toBeUndefined();
 });

@@ -28,8 +28,8 @@ import { concernSignal } from '../../workflows/messages.ts';
 import { runLine, runPlanned } from './support.ts';
 
 /**
- * For each state that needs an operator, checks that the alerts' metrics, the list, `tasks show` and the notices show
- * it, and that the advised command resolves it.
+ * For each state that needs an operator, checks that it appears in the alerts' metrics, the list, `tasks show` and the
+ * notices. Also checks that the advised command resolves it.
  */
 const itemOf = (id: string) =>
   new RegExp(`^ {2}- id: ${id}\\n(?: {4}.*\\n)+`, 'm').exec(attendedYaml)?.[0] ?? '';

@@ -20,7 +20,7 @@ import { cacheDir } from '../support/cache-dir.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 import { runLine, runPlanned } from './support.ts';
 
-/** The provider cannot find a lost job, so an operator is asked immediately. */
+/** This provider cannot search for a lost job, so an operator is asked immediately. */
 const channel = (id: string, priority: number) => `
   - id: ${id}
     provider: dashscope
@@ -256,7 +256,7 @@ describe('our command line', () => {
     expect((await cli('channels', 'list')).text).toMatch(/^second /m);
     expect((await cli('route', 'explain', 'wan')).text).toMatch(/second .*circuit_open/);
     await cli('channels', 'close-circuit', ...circuit);
-    // The narrow form truncates the roles, because it needs room for the ages.
+    // The narrow form truncates the roles to make room for the ages.
     expect((await cli('operators', 'list', '-o', 'wide')).text).toMatch(
       /^anna +read, amounts, tasks, money, /m,
     );

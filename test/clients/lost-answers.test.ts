@@ -15,7 +15,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Clients repeat a POST automatically, and a lost response must not cause a second charged image. */
+/** Clients repeat a POST automatically. If a response is lost, this must not cause a second image that is charged. */
 
 let gateway: TestGateway;
 let proxy: LossyProxy;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 afterEach(async () => {
-  // A bad response opens the credential's circuit, which is recorded only after the response.
+  // A bad response opens the credential's circuit. This is recorded only after the response, so wait for it.
   await expect.poll(openCircuits).toEqual([]);
 });
 
@@ -238,7 +238,7 @@ const losses: readonly [string, (reached: Promise<void>) => Loss][] = [
   ['a 504 before it was there', (when) => ({ when, status: 504 })],
 ];
 
-/** Only this client sends a retry count, so only its attempts are recorded immediately. */
+/** Only this client sends a retry count, so only its attempts are recorded before the response. */
 const counts = (name: string) => name === 'openai videos';
 const untilRecorded = (made: string) =>
   expect.poll(() => gateway.core.mongo.db.collection('idempotency').countDocuments({ made })).toBe(1);

@@ -94,7 +94,7 @@ describe('a 503', () => {
     await paused.reached;
     expect(await reconcile(account)).toEqual(['abandoned']);
     paused.release();
-    // This task id can no longer be used, so the request continues with another id.
+    // This task id can no longer be used, so the request continues with a different one.
     expect(await created).toMatchObject({ status: 200 });
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });

@@ -45,7 +45,8 @@ afterAll(async () => {
 const secret = Buffer.from('secret');
 
 /**
- * Requests do not wait for these writes. The tests must, because a late write would end up in the next test's database.
+ * Requests do not wait for these writes. The tests must, because a late write would end up in the database of the next
+ * test.
  */
 const underWay = new Set<Promise<void>>();
 
@@ -105,7 +106,7 @@ function earlier(claimed: Claimed) {
   return claimed;
 }
 
-/** The attempt itself does not wait until it is recorded, so the test must. */
+/** The attempt does not wait until it has been recorded, so the test must. */
 const named = (task: string) =>
   expect.poll(() => mongo.db.collection('idempotency').countDocuments({ made: task })).toBe(1);
 

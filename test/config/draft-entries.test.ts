@@ -92,7 +92,9 @@ function groupPlacesIn(schema: Schema, place = ''): string[] {
   });
 }
 
-/** The elements of these groups can be any JSON or one of several scalar types, so no form edits them. */
+/**
+ * The elements of these groups can be any JSON, or one of several scalar types, so there is no form for editing them.
+ */
 const notInGroups = [/\/mapping\/(?:constants|fields\/\*\/values)$/, /\/when\/metadata$/];
 const patternOf = (place: string) => new RegExp(`^${place.replaceAll('*', '[^/]+')}$`);
 

@@ -189,7 +189,7 @@ describe('a model that answers with a task', () => {
 });
 
 it('both endpoints take an image with a text, and each channel gets it where it serves it', async () => {
-  // One vendor has a separate path for edits. The other uses the generations path for both.
+  // One of these vendors has a separate path for edits. The other uses the generations path for edits too.
   for (const model of ['gpt-image', 'seedream']) {
     for (const path of [generations, edits]) {
       const answer = await send(path, { model, image: data(png(64, 64)) });

@@ -122,7 +122,7 @@ function findTitle({ file, title }: NamedTest): string | undefined {
   });
 }
 
-/** Paths that contain an id are built at run time, so only their beginning can be compared. */
+/** A path that contains an id is built at run time, so only its beginning can be compared. */
 function isWrittenIn(file: string, value: string): boolean {
   return sourceOf(file).includes(value.replace(/\/task_0+$/, ''));
 }

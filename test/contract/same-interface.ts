@@ -32,7 +32,7 @@ export function answerAsDocumented(call: UpstreamCall, response: ServerResponse)
   if (call.path === videoPath) return void response.end('a video');
   if (call.headers['content-type'] !== undefined)
     return sendJson(response, 200, { id: 'task_up', task_id: 'task_up', status: 'submitted' });
-  // A real link, because the gateway would retry a broken link for a minute.
+  // The link must work, because the gateway would retry a broken link for a minute.
   const link = `http://${call.headers.host}${videoPath}`;
   sendJson(response, 200, {
     id: 'task_up',

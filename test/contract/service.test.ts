@@ -31,7 +31,7 @@ it('videos of different upstreams have the same interface', async () => {
       return account.finished(body.id);
     }),
   );
-  // These fields are present only if the upstream reports the video's shape or the model's facts contain it.
+  // These fields are present only if the upstream reports the video's shape or it follows from the model's facts.
   const ofShape = ['resolution', 'ratio', 'size'];
   const [fields = [], others = []] = tasks.map((task) =>
     Object.keys(task)

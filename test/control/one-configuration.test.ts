@@ -46,7 +46,7 @@ function withModel(model: string, key = 'simulated'): string {
 
 const write = (text: string, path = gateway.environment['GATEWAY_CONFIG'] ?? '') => writeFile(path, text);
 
-/** A reload returns within five seconds, possibly before a busy process has reported. */
+/** A reload returns after at most five seconds, even if a busy process has not reported yet. */
 const nodes = async (): Promise<any[]> => (await gateway.admin('GET', '/nodes')).body.data;
 
 async function openSecond(
@@ -74,7 +74,7 @@ async function openSecond(
 
 it('a task whose channel lost its worker shows that everywhere, and continues with the next worker', async () => {
   const variables = { ...process.env, LEFT_KEY: 'simulated' };
-  // The first gateway's worker lacks the variable, so it cannot load this configuration.
+  // The worker of the first gateway lacks the variable, so it cannot load this configuration.
   const second = await openSecond(withModel('left', '"${LEFT_KEY}"'), variables);
   const { url, admin } = second;
   const cli = (...line: string[]) => runLine({ url }, line, { token: gateway.adminToken });

@@ -185,7 +185,7 @@ describe('a gateway', () => {
   it.skipIf(promtool === undefined)(`that works causes no alert${untried}`, async () => {
     const id = await account.made({ model: 'calm' });
     expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    // Durations are omitted, because the machine may be slow.
+    // Histograms of durations are left out, because the machine may be slow.
     const quiet = (await scrape()).filter(({ name }) => !name.endsWith('_bucket'));
     expect(await firing(quiet)).toEqual([]);
   });
@@ -229,7 +229,7 @@ describe('a gateway', () => {
   );
 
   it('and a worker have every metric and label that rules and dashboard use', async () => {
-    // Start this process last, because the tests above must not read its counters.
+    // Start this process last, so that the tests above do not read its counters.
     const port = String(await choosePort('any', 'the metrics'));
     const environment = { ...gateway.environment, METRICS_PORT: port };
     worker = startGatewayProcess('worker', environment, join(directory, 'worker.log'));

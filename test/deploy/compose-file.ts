@@ -59,7 +59,7 @@ export interface Variable {
   readonly fallback: string;
 }
 
-/** Ignores comments, and `$$`, which is an escaped dollar. */
+/** Ignores comments and `$$`, which is an escaped dollar sign. */
 export function variablesOf(text: string): Variable[] {
   const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'));
   const found = lines
@@ -73,7 +73,7 @@ export function variablesOf(text: string): Variable[] {
   }));
 }
 
-/** A required variable without a value is left in place. */
+/** A required variable that has no value is left as it is. */
 export function withValues(value: string, given: ReadonlyMap<string, string>): string {
   return value.replace(
     /\$\{([A-Za-z0-9_]+)(?:(:[-?])([^}]*))?\}/g,

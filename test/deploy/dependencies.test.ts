@@ -12,7 +12,7 @@ const lockSchema = z.object({
   packages: z.record(z.string(), z.object({ dev: z.boolean().optional() })),
 });
 
-/** Returns the size on disk. Nested packages are excluded, because they are counted separately. */
+/** Returns the size on disk, without nested packages, which are counted separately. */
 function bytesOf(directory: string): number {
   let sum = blockBytes;
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -29,7 +29,7 @@ const isInstalled = (path: string) => lstatSync(join(root, path), { throwIfNoEnt
 const installed = Object.entries(packages)
   .filter(([path, { dev }]) => path !== '' && dev !== true && isInstalled(path))
   .map(([path]) => ({
-    /** The native package has a different name on each platform. */
+    /** The package with native code has a different name on each platform. */
     name: path.replace(/^.*node_modules\//, '').replace(/^(@swc\/core)-.*/, '$1'),
     megabytes: bytesOf(join(root, path)) / 2 ** 20,
   }));

@@ -53,8 +53,8 @@ describe('gateway.example.yaml', () => {
   });
 
   it('has a price for everything that its models accept', () => {
-    // The last line of each required measure must be unconditional, so that a request without tier, resolution or sound
-    // also has a price.
+    // The last line of each required measure must have no condition. Otherwise, a request without tier, resolution or
+    // sound would have no price.
     const conditional = models.filter(({ price }) =>
       requiredMeasures(price).some(
         (measure) => price.lines.findLast((line) => line.measure === measure)?.when !== undefined,

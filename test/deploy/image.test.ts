@@ -18,7 +18,7 @@ function instruction(name: string): string[] {
     .map((line) => line.slice(name.length + 1));
 }
 
-/** Loaded only by Node versions that cannot strip types. */
+/** Only versions of Node that cannot strip types load this. */
 const onlyOldNodesLoad = '@swc/wasm-typescript';
 
 function importsIn(folder: string): string[] {
@@ -32,7 +32,7 @@ function importsIn(folder: string): string[] {
         ...readRepositoryFile(file).matchAll(/^(?:import |.*\bfrom |.*\bimport\()'([^'.\n][^'\n]*)'/gm),
       ])
       .map(([, name = '']) => name)
-      // Generated code contains names that are not package names.
+      // Ignore names in generated code that are not package names.
       .filter((name) => /^[@\w]/.test(name) && !name.startsWith('node:'))
       .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'))
       .filter((name) => name !== onlyOldNodesLoad)

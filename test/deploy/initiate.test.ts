@@ -9,7 +9,7 @@ interface User {
   readonly roles: readonly { readonly role: string; readonly db: string }[];
 }
 
-/** Becomes primary only two requests after its initiation, because real servers need some time too. */
+/** Becomes primary only two requests after it has been initiated, because real servers also need some time. */
 class StandInServer {
   initiated: unknown;
   readonly users = new Map<string, User>();

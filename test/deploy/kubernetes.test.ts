@@ -108,8 +108,8 @@ function secretsInCompose(name: string): string[] {
 describe('the objects', () => {
   it('are valid in Kubernetes 1.37', () => {
     // From kubernetes-validate 1.37.0 (PyPI, Apache-2.0), which is generated from Kubernetes' own OpenAPI document.
-    // Contains only what these kinds refer to, without descriptions and fields that only a cluster writes. Unknown
-    // fields are rejected.
+    // Contains only what these kinds refer to. Descriptions, and fields that only a cluster writes, are left out.
+    // Unknown fields are rejected.
     const fixture: unknown = JSON.parse(
       readFileSync(repositoryPath('test/fixtures/kubernetes-1.37.json'), 'utf8'),
     );

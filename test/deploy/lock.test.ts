@@ -19,8 +19,8 @@ const nameOf = (path: string): string =>
   path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 /**
- * If the registry in use lacks an optional package, such as a native build for another platform, `npm install` leaves
- * it out of the lock file. `npm ci` then rejects that lock file everywhere.
+ * `npm install` leaves an optional package, such as a native build for another platform, out of the lock file if the
+ * registry in use lacks it. `npm ci` then rejects that lock file everywhere.
  */
 describe('package-lock.json', () => {
   it('names every optional package, whatever the platform', () => {

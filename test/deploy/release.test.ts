@@ -18,7 +18,7 @@ const { scripts } = z
 it.each(readdirSync(repositoryPath('.github/workflows')))('%s runs only existing commands', (file) => {
   const { on, jobs } = stepsSchema.parse(parse(readRepositoryFile(`.github/workflows/${file}`)));
   const commands = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = [] }) => run));
-  // Scheduled workflows only check vendors, so they need not run .ci/run.
+  // Scheduled workflows are exempt, because they only check vendors.
   if (!('schedule' in on)) expect(commands).toContain('.ci/run');
   const named = commands.flatMap((command) => /^npm run (\S+)/.exec(command)?.[1] ?? []);
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);

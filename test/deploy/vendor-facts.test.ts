@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { readRepositoryFile } from './compose-file.ts';
 
-/** Runs the last step of the workflow that compares vendors' SDKs. Scripts take the place of npm and gh. */
+/** Runs the last step of the workflow that compares vendors' SDKs, with scripts in place of npm and gh. */
 
 const { jobs } = z
   .object({

@@ -125,7 +125,7 @@ describe('SIGTERM with requests in flight', () => {
   it('ends requests that wait for a task at once, and refuses new connections', async () => {
     const metricsPort = await choosePort('any', 'the metrics');
     const api = await startApiProcess({ METRICS_PORT: String(metricsPort) });
-    // Uses a separate account, because the hold is never released while there is no worker.
+    // Use a separate account, because this hold is never released while there is no worker.
     const call = caller(api.url, (await gateway.account()).key);
     const created = await call('POST', '/v1/videos/generations', { body: videoBody });
     expect(created.status).toBe(200);

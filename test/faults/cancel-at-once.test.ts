@@ -30,7 +30,7 @@ beforeAll(async () => {
     () => gateway.simulatorUrl,
   );
   const base = `http://127.0.0.1:${upstream.port}/slow`;
-  // No request may time out on a busy machine, because a lost job could not be cancelled.
+  // A lost job could not be cancelled, so no request may time out, even on a busy machine.
   const patientYaml = testYaml.replace(
     'submit_ms: 10000, poll_ms: 10000',
     'submit_ms: 60000, poll_ms: 60000',
@@ -76,7 +76,7 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   const key = { 'idempotency-key': `create-${n}` };
   const created = await persevere(() => account.create({ prompt: prompt + mark }, key));
   expect(created.status).toBe(200);
-  // The upstream must have received some of the jobs, however slow the machine is.
+  // Wait for some of the jobs to reach the upstream, however slow the machine is.
   if (n >= tasks - sentAtLeast)
     await expect.poll(() => gateway.simulator.submissions(prompt).creates).toBe(1);
   else await delay((cancelAfterMsMax * n) / tasks);
@@ -89,7 +89,8 @@ it('if a cancel right after its create returned 200, the task is not charged and
   const refused = cancels.filter(({ status }) => status !== 200);
   const isNot409 = ({ status }: Cancelled): boolean => status !== 409;
   expect(refused.filter(isNot409).map(({ text }) => text)).toEqual([]);
-  // Every queued job must be cancelled. The upstream must have received some jobs, or else this test proves nothing.
+  // Every queued job must be cancelled. The upstream must have received some of the cancelled jobs. Otherwise, this
+  // test proves nothing.
   expect(refused.filter(({ isQueued }) => isQueued).map(({ text }) => text)).toEqual([]);
   expect(done.filter(({ prompt }) => gateway.simulator.submissions(prompt).creates === 1)).not.toEqual([]);
   for (const { id, prompt } of done) {

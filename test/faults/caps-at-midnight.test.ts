@@ -46,8 +46,8 @@ async function createAcrossMidnight(account: TestAccount, body: object) {
     const options = { body: { ...videoBody, ...body }, headers };
     try {
       const answer = await persevere(() => call('POST', '/v1/videos/generations', options));
-      // The other process's clock is still before midnight. Once it has responded to a create in the second wave, it
-      // dies at the next one.
+      // The other process's clock has not reached midnight yet. Once it has responded to a create in the second wave,
+      // it dies at the next create.
       if (call === other && isPast && n >= waveSize) api.child.kill('SIGUSR2');
       return answer;
     } catch {

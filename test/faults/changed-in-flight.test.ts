@@ -103,7 +103,8 @@ async function summariesOf(id: string): Promise<string[]> {
 
 it('a task that waits for a channel without a worker is submitted to another one', async () => {
   const prompt = 'turns';
-  // The first channel rejects the task once. The second one's only slot is then taken for up to five minutes.
+  // The first channel rejects the task once. The task then needs the second channel's only slot, which is taken for up
+  // to five minutes.
   const limited = spare.replace('limits: { ', 'limits: { concurrent_tasks: 1, ');
   await runWorkerWith(full.replace(spare, limited.replace('0-260128', '0-260128+429=200')));
   const id = await create(`${prompt} [sim:503*1] [sim:render=3600]`);

@@ -148,7 +148,7 @@ describe('crashes', () => {
   it('of the worker: its tasks resume in the next one, and a submission is found again, not repeated', async () => {
     const tasks = await createTasks('worker-crash', 5, rendering);
     for (const { id } of tasks) await running(id);
-    // The upstream accepts the job but withholds its response for half a minute. The worker dies while it waits.
+    // The upstream accepts the job but withholds its response for half a minute. The worker dies during that time.
     const created = await account.create({ prompt: 'mid-submit [sim:accepted-then-silent=30]' });
     await waitUntil(
       'the upstream has the job',
@@ -231,7 +231,7 @@ describe('crashes', () => {
     await new Promise((resolve) => setTimeout(resolve, 45_000));
     process.kill(mongo.pid, 'SIGCONT');
     const answers = await Promise.all(away);
-    // The freeze must have affected some creates, or else this test proves nothing.
+    // The freeze must have affected some of the creates. Otherwise, this test proves nothing.
     expect(answers.some(({ status }) => status === 503)).toBe(true);
     expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
     const created = answers.flatMap(({ status, body }) => (status === 200 ? [body.id as string] : []));

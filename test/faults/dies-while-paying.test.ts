@@ -6,7 +6,10 @@ import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 import { startStoppingApi } from '../support/start-stopping-api.ts';
 
-/** The worker dies before the charge is in the ledger, or after that but before the task's end is recorded. */
+/**
+ * The worker dies at one of two points: before the charge is in the ledger, or afterwards, before the task's end is
+ * recorded.
+ */
 let gateway: TestGateway;
 let account: TestAccount;
 
@@ -44,7 +47,7 @@ it.each([
     await dying.closed;
     expect([dying.lines.at(-1), dying.child.signalCode]).toEqual([`reached ${at}`, 'SIGKILL']);
     const kinds = async () => (await gateway.core.ledger.entriesOfTask(id)).map(({ kind }) => kind);
-    // The end must be decided but not yet recorded, or else this test proves nothing.
+    // The end must be decided but not yet recorded. Otherwise, this test proves nothing.
     expect(await kinds()).toEqual(['hold', ...closed]);
     expect(await gateway.core.stores.tasks.find(id)).toMatchObject({ state: { at: 'ending' } });
 

@@ -9,7 +9,7 @@ export interface Upstreams {
 }
 
 export interface Exchange {
-  /** Forwards the request to the simulator, which accepts it even if the gateway receives an error. */
+  /** Forwards the request to the simulator. The simulator accepts it even if the gateway gets an error. */
   readonly forward: () => Promise<Upstreams>;
   readonly answer: (status: number, text: string, headers?: Readonly<Record<string, string>>) => void;
   readonly raw: (...lines: readonly string[]) => void;

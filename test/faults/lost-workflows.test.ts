@@ -145,7 +145,7 @@ it('each task ends as it would have, with one submission, and terminated ones fa
       .poll(() => stateOf(idOf(state)), { message: `a worker starts what was ${state.at}` })
       .not.toBe(state.at);
   }
-  // The next poll of an old job may be half a minute away, so wake the tasks.
+  // An old job may not be polled for another half a minute, so wake the tasks.
   const port = openTaskPort(gateway.core);
   for (const { state } of states) {
     await expect.poll(() => port.wake(idOf(state)).then(() => stateOf(idOf(state)))).toBe('ended');

@@ -17,9 +17,9 @@ import type { Fault, FaultUpstream, RowFaults } from './fault-upstream.ts';
 
 /**
  * - `retried`: nothing was accepted, and the task is resubmitted until it succeeds.
- * - `waits`: nothing was accepted, and the task waits for as long as the fault lasts.
+ * - `waits`: nothing was accepted, and the task waits until the fault is over.
  * - `failed`: the task fails immediately.
- * - `found`: the upstream has the job although its response was useless.
+ * - `found`: the response was useless, but the upstream has the job.
  * - `parked`: the outcome is unknown, and the task waits for an operator.
  */
 type Course = 'succeeded' | 'retried' | 'waits' | 'failed' | 'found' | 'parked';
@@ -95,13 +95,13 @@ const rows: readonly Row[] = [
   { name: 'tls', baseUrl: 'tls', ...waits, code: 'tls_failed' },
   { name: 'dns', baseUrl: 'dns', ...waits, code: 'dns_failed' },
   { name: 'refused', baseUrl: 'refused', ...waits, code: 'connect_failed' },
-  // The request was sent and the response is useless, but the upstream had not accepted the job.
+  // In these rows, the request was sent and the response is useless, but the upstream has not accepted the job.
   { name: 'reset', create: ({ reset }) => reset(), ...parked, code: 'connection_lost' },
   { name: 'unreadable', create: refuse(200, '{"id": '), ...parked, code: 'unreadable_answer' },
   { name: 'no-id', create: refuse(200, '{}'), ...parked, code: 'unreadable_answer' },
   { name: 'empty', create: refuse(204, ''), ...parked, code: 'unreadable_answer' },
   { name: 'silence', create: () => undefined, ...parked, code: 'timeout' },
-  // The upstream had accepted the job.
+  // In these rows, the upstream has accepted the job.
   { name: 'accepted-reset', create: accepted(({ reset }) => reset()), ...found },
   { name: 'accepted-500', create: accepted(({ answer }) => answer(500, worded('InternalServiceError'))), ...found },
   { name: 'accepted-page', create: accepted(({ answer }) => answer(502, page)), ...found },
@@ -143,7 +143,7 @@ function yamlOf(port: number, closedPort: number): string {
     refused: `http://127.0.0.1:${closedPort}/api/v3`,
   };
   const channels = rows.map(({ name, baseUrl, provider, code }) => {
-    // Unless a timeout is intended, the response must arrive in time even on a busy machine.
+    // Unless the row is meant to time out, the response must arrive in time even on a busy machine.
     const submitMs = code === 'timeout' ? 3_000 : 20_000;
     const path = provider === 'gateway' ? 'new-api/v1' : 'ark/api/v3';
     const url = baseUrl === undefined ? `http://127.0.0.1:${port}/${name}/${path}` : urls[baseUrl];

@@ -57,7 +57,7 @@ async function startPair(): Promise<Pair> {
 
 const slowServer = /mongodb did not respond within|temporal: .*deadline/i;
 
-/** If an API logged that MongoDB or Temporal was slow, callers repeat the request. */
+/** Returns true if an API logged that MongoDB or Temporal was slow. Callers repeat such requests. */
 async function isSlowServer(url: string, { status, headers }: Answer): Promise<boolean> {
   if (status !== 503) return false;
   const id = String(headers['x-request-id']);

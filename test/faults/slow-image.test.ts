@@ -16,8 +16,8 @@ import { startGatewayProcess, untilReady, waitUntil } from '../support/processes
 import type { GatewayProcess } from '../support/processes.ts';
 
 /**
- * A proxy cuts idle connections, and the API and the worker are killed with SIGKILL while an image renders for ten
- * minutes. However the image was requested, there must be one submission, one charge and one picture. The test advances
+ * While an image renders for ten minutes, a proxy cuts idle connections, and the API and the worker are killed with
+ * SIGKILL. However the image was requested, there must be one submission, one charge and one picture. The test advances
  * the upstream's clock.
  */
 
@@ -112,7 +112,7 @@ const asked = {
     );
     connections.get(prompt)?.destroy();
     expect(await lost).toBe('cut off');
-    // The response with the id was lost, but the same request with the same idempotency key returns that id.
+    // The response with the id was lost. Repeating the request with the same idempotency key returns that id.
     return (await call('POST', path, { body: body(prompt), headers: { 'idempotency-key': prompt } })).body.id;
   },
 };
@@ -130,8 +130,8 @@ it('can be retrieved by its id', async () => {
       id: await ask(`slow-${form}`),
     })),
   );
-  // This upstream cannot list jobs. If a process died after the upstream accepted the job but before this was recorded,
-  // the task would need an operator.
+  // This upstream cannot list jobs. If a process dies after the upstream accepts a job and before this is recorded, the
+  // task needs an operator.
   for (const { prompt, id } of made)
     await waitUntil(prompt, async () => isAccepted((await call('GET', `${path}/${id}`)).body.status));
   await Promise.all(processes.map((process) => process.kill()));

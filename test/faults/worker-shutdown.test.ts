@@ -41,7 +41,7 @@ beforeAll(async () => {
     new Map([['late', { create: answerLate }]]),
     () => gateway.simulatorUrl,
   );
-  // A worker that used up its grace period would make the test time out.
+  // The grace period is long, so that the test times out if a worker uses all of it.
   const patientYaml = testYaml
     .replace('submit_ms: 10000', 'submit_ms: 60000')
     .replace('${SIMULATOR_URL}', `http://127.0.0.1:${upstream.port}/late`);
@@ -137,7 +137,7 @@ it('SIGTERM with a poll in flight leaves the poll to the next worker', async () 
   expect(await worker.stop()).toBe(0);
   const { raw } = await gateway.core.client.workflow.getHandle(body.id).describe();
   const pending = (raw.pendingActivities ?? []).map(({ activityId, state }) => ({ activityId, state }));
-  // State 1 is SCHEDULED, not STARTED, so the next worker need not wait for the dead worker's heartbeat timeout.
+  // State 1 is SCHEDULED rather than STARTED, so the next worker need not wait for the dead worker's heartbeat timeout.
   expect(pending).toEqual([{ activityId: 'submit', state: 1 }]);
   await startNextWorker();
   gateway.simulator.advance(600);
@@ -180,7 +180,8 @@ describe('SIGTERM with a callback in flight', () => {
   });
 
   it('records a delivery that failed after the grace period, and the next worker retries it', async () => {
-    // The grace period equals the longest submission timeout, which is much shorter here than a callback's time limit.
+    // The grace period equals the longest submission timeout. Here, that is much shorter than the time limit of a
+    // callback.
     const hasty = await startGateway({
       worker: false,
       yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 1000'),
@@ -236,7 +237,7 @@ it('SIGTERM while the upstream is silent for longer than the grace period: the j
 });
 
 describe('a start', () => {
-  // The first process of a container ignores any signal without a handler.
+  // The first process of a container ignores every signal for which it has no handler.
   it('ends at SIGTERM while a server keeps it waiting', async () => {
     const silent = await startSilentServer();
     const worker = launch({ ...gateway.environment, TEMPORAL_ADDRESS: silent.address });
@@ -260,7 +261,7 @@ describe('a start', () => {
         isPolled(channelQueue(prefix, 'ark'), activityQueue),
         isPolled(callbacksQueue(prefix), activityQueue),
       ]);
-    // The last startup step fails as soon as a queue is polled, or after 5 s if none is.
+    // Fails the last step of the startup as soon as a queue is polled, or after 5 s if none is.
     const create = async (): Promise<never> => {
       const seen = async () => (await arePolled()).includes(true);
       await waitUntil('a queue is polled', seen, 5_000).catch(() => undefined);

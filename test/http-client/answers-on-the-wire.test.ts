@@ -22,7 +22,7 @@ const get = (url: string, change: Partial<HttpRequestOptions> = {}): HttpRequest
   ...change,
 });
 
-/** Waits, and then lets the process read what has arrived, even if it had no CPU time in between. */
+/** Waits, and then lets the process read what has arrived, even if it got no CPU time in the meantime. */
 async function idle(ms: number): Promise<void> {
   await sleep(ms);
   for (let turns = 0; turns < 2; turns += 1) await nextTurn();
@@ -177,7 +177,7 @@ describe('the size limit', () => {
     const server = await listen((_, response) => {
       response.on('close', () => (isClosed = true));
       response.writeHead(200, { 'content-length': 1_000_000 });
-      // Only the headers are sent, so a client that waited for the body would time out.
+      // Only the headers are sent, so a client that waited for the body would run into its timeout.
       response.flushHeaders();
     });
     expect(await failureOf(client()(get(server.origin, { bodyBytesMax: 100 })))).toMatchObject({
@@ -244,7 +244,7 @@ describe('the time limits', () => {
       const request = client({ bodyTimeoutMs: 4 * pauseMs });
       return (await request(get(server.origin))).json;
     };
-    // On a busy machine, a single pause may reach the limit, so the pause and the limit are doubled until they suffice.
+    // On a busy machine, even a single pause may reach the limit, so both are doubled until the test passes.
     let pauseMs = 250;
     await expect.poll(() => askWith((pauseMs *= 2))).toEqual({ a: 1 });
   });
@@ -257,7 +257,7 @@ describe('the time limits', () => {
     });
     const within = (ms: number) =>
       failureOf(client()(get(server.origin, { signal: AbortSignal.timeout(ms) })));
-    // On a busy machine, the response head alone may take longer, so the limit is doubled until it suffices.
+    // On a busy machine, even the head of the response may take longer, so the limit is doubled until it suffices.
     let ms = 150;
     await expect.poll(() => within((ms *= 2))).toMatchObject({ code: 'timeout', status: 200 });
   });

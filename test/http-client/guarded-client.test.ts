@@ -279,7 +279,7 @@ describe('deliver', () => {
   it('gives a request its whole time, however long it waited for a connection', async () => {
     const connectionsPerOrigin = 32;
     const statusesWithin = async (timeoutMs: number) => {
-      // Two responses in a row take longer than the limit for one.
+      // Together, the two responses take longer than the limit for a single one.
       const target = await listen((_, response) => setTimeout(() => response.end(), 0.6 * timeoutMs));
       const guarded = local();
       const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs };
@@ -289,7 +289,7 @@ describe('deliver', () => {
       expect(target.connections).toBe(connectionsPerOrigin);
       return new Set(answers.map(({ status }) => status));
     };
-    // A response may be as late as the limit on a busy machine, so the limit is doubled until it suffices.
+    // On a busy machine, the response may be later than the limit, so the limit is doubled until it suffices.
     let timeoutMs = 2_000;
     await expect.poll(() => statusesWithin((timeoutMs *= 2))).toEqual(new Set([200]));
   });

@@ -76,7 +76,7 @@ describe('redirects', () => {
   it('share one time limit, so that a chain of slow ones does not add up', async () => {
     const server = await listen((request, response) => {
       const left = Number(request.url?.slice(1));
-      // No single redirect exceeds the limit, but all of them together do.
+      // No single redirect takes longer than the limit, but all of them together do.
       setTimeout(() => response.writeHead(302, { location: `/${left - 1}` }).end(), 800);
     });
     const fetch = { ...fetchOf(`${server.origin}/3`), timeoutMs: 1_500 };
@@ -167,7 +167,7 @@ describe('a file', () => {
     const media = await client().openMedia(fetchOf(server.origin));
     const reader = media.body[Symbol.asyncIterator]();
     let bytes = (await reader.next()).value?.byteLength ?? 0;
-    // Nothing more is accepted once the socket buffers of both sides and one of our chunks are full.
+    // Once the socket buffers of both sides and one of our chunks are full, nothing more is accepted.
     for (let before = -1; before !== accepted;) {
       before = accepted;
       await new Promise((resolve) => setTimeout(resolve, 300));

@@ -70,7 +70,7 @@ describe('a response', () => {
     const answered = client()({ method: 'GET', url: server.origin, signal: timeLimit(1_000) });
     await asked.promise;
     standStill(3_000);
-    // Timers that are due fire before this resolves.
+    // This resolves only after all due timers have fired.
     await new Promise((resolve) => setImmediate(resolve));
     answer();
     expect((await answered).json).toEqual({ id: 'job' });
@@ -119,7 +119,7 @@ describe('a request', () => {
   });
 
   it('sends a file inside JSON as base64, piece by piece, with a length', async () => {
-    // Neither a multiple of three nor a multiple of the chunk size.
+    // The length is neither a multiple of three nor of the chunk size.
     const content = randomBytes(1_000_001);
     const path = await temporaryFile(content);
     let seen: unknown;
@@ -174,8 +174,8 @@ describe('a request', () => {
     const request = client();
     for (let turn = 0; turn < 6; turn += 1)
       await request({ method: 'GET', url: server.origin, signal: soon() });
-    // Two, because a request that starts in the same tick in which the first one finishes still finds its connection
-    // busy.
+    // Allow two connections. A request that starts in the same tick in which the first one finishes still finds its
+    // connection busy.
     expect(server.connections).toBeLessThanOrEqual(2);
   });
 });
@@ -285,7 +285,7 @@ describe('ambiguous', () => {
     });
     const within = (ms: number) =>
       outcome(client()({ method: 'POST', url: stalled.origin, json: {}, signal: AbortSignal.timeout(ms) }));
-    // On a busy machine, the response head alone may take longer, so the limit is doubled until it suffices.
+    // On a busy machine, even the head of the response may take longer, so the limit is doubled until it suffices.
     let ms = 75;
     await expect.poll(() => within((ms *= 2))).toEqual(['ambiguous', 'timeout', 200]);
   });

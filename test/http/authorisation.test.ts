@@ -155,7 +155,7 @@ describe.each(rows)('$name', ({ name, opened }) => {
   });
 });
 
-/** Repeats the routes' declarations on purpose, so that this test fails if one of them is loosened. */
+/** This repeats the routes' declarations on purpose, so that the test fails if one of them is loosened. */
 const guarded: Readonly<Record<string, readonly string[]>> = {
   read_account: ['getBalance', 'getOwnAlert', 'getStatement'],
   manage: ['rotateOwnWebhookSecret', 'setOwnAlert'],

@@ -7,7 +7,10 @@ import type { AppDeps } from '../../src/http/deps.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { workerReport } from '../support/worker-report.ts';
 
-/** All pages must describe a problem in the same words: Now, Channels, a route's explanation and a task's page. */
+/**
+ * All pages must describe a problem in the same words. The pages are Now, Channels, a route's explanation, and a task's
+ * page.
+ */
 
 const world = useHttpWorld('channel_health');
 const start = Date.parse('2026-11-28T12:00:00Z');
@@ -54,8 +57,8 @@ interface Trouble {
   readonly state: string;
   readonly words: RegExp;
   /**
-   * What the explanation says for an account without failures of its own. Undefined for worker problems, which it does
-   * not cover.
+   * What the explanation says about an account that has no failures of its own. Undefined for worker problems, which
+   * the explanation does not cover.
    */
   readonly verdict?: 'tried' | 'waited for' | 'dropped';
 }

@@ -13,7 +13,7 @@ import { errorHeaders, translateError } from '../../src/http/error-response.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
-/** Official clients retry 408, 409, 429 and 5xx unless this header says not to. */
+/** Official clients retry 408, 409, 429 and 5xx unless this header is `false`. */
 it.each(codes)('%s: x-should-retry is false for what cannot succeed', (code) => {
   const headers = errorHeaders(new GatewayError(code, 'No.'));
   expect(headers['x-should-retry']).toBe(errorTable[code].retryable ? undefined : 'false');
@@ -31,8 +31,8 @@ class PoolClearedOnNetworkError extends MongoNetworkError {
 }
 
 /**
- * The error that the driver throws while it waits for space in the socket's buffer. It is the socket's own error,
- * unwrapped.
+ * The error that the driver throws if the connection breaks while it waits for space in the socket's buffer. It is the
+ * socket's own error, not wrapped in an error of the driver.
  */
 const brokenPipe = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
 

@@ -10,8 +10,9 @@ import { pipelinedCopies, shoot } from '../support/hostile-wire.ts';
 import type { Framing } from '../support/hostile-wire.ts';
 
 /**
- * In milliseconds of CPU time on the reference machine (see `referenceMs`), for one turn of the event loop. On an idle
- * machine, most requests need less than half of this. While other tests run, a garbage collection alone can take 65 ms.
+ * The limit for one turn of the event loop, in milliseconds of CPU time on the reference machine (see `referenceMs`).
+ * On an idle machine, most requests need less than half of this. While other tests run, a garbage collection alone can
+ * take 65 ms.
  */
 const stallMsMax = 100;
 const growthBytesMax = 100 * 1024 * 1024;
@@ -63,7 +64,7 @@ const growthOf = ({ peakBytes, idleBytes }: Probe): number => peakBytes - idleBy
 
 const referenceMs = 12;
 const referenceText = JSON.stringify(Array.from({ length: 60_000 }, (_, n) => ({ n })));
-/** Compares this machine with the reference machine. Never returns less than 1. */
+/** Returns how many times slower this machine is than the reference machine, and at least 1. */
 function slowness(): number {
   const startedAt = process.cpuUsage();
   JSON.parse(referenceText);
@@ -72,8 +73,8 @@ function slowness(): number {
 }
 
 /**
- * A stall or growth that the request causes shows in every run, but one caused by the machine or by earlier garbage
- * does not. The request therefore runs several times, and its lowest values count.
+ * A stall or growth that the request causes appears in every run. One that the machine or earlier garbage causes does
+ * not. The request therefore runs several times, and only its lowest values count.
  */
 async function leastShares(each: HostileRequest, variant: Variant) {
   const least = { stall: Infinity, growth: Infinity };
@@ -100,8 +101,8 @@ it('warms up, so that compilation does not count', async () => {
 });
 
 /**
- * A request without a key, or in one-byte pieces, is rejected before its body is parsed, so its content does not
- * matter.
+ * A request that has no key, or that arrives in one-byte pieces, is rejected before its body is parsed, so its content
+ * does not matter.
  */
 function bodiesFor({ hasKey, framing, isPipelined }: Variant): readonly HostileRequest[] {
   if (!hasKey || framing === 'bytes') return kindsOfBodies;
@@ -109,8 +110,8 @@ function bodiesFor({ hasKey, framing, isPipelined }: Variant): readonly HostileR
 }
 
 /**
- * Large bodies on one connection arrive one after the other, so pipelining a single one is enough to show that memory
- * never holds two.
+ * Large bodies on one connection are read one after the other, so pipelining one of them is enough to show that two are
+ * never in memory.
  */
 function isWorthPipelining(each: HostileRequest): boolean {
   return pipelinedCopies(each) > 2 || each.name === '62 MiB of one image for gpt-image';

@@ -30,7 +30,7 @@ interface CarelessSocket extends Socket {
   ended: Promise<void>;
 }
 
-/** Like a careless client, this connection stays half open when the server closes its side. */
+/** Behaves like a careless client: the connection stays half open when the server closes its side. */
 async function open(url: string): Promise<CarelessSocket> {
   const { hostname, port } = new URL(url);
   const bare = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -97,7 +97,7 @@ describe('bodies in memory', () => {
     const stalled = [await stall(node.url, greedy.key, 120_000), await stall(node.url, greedy.key, 100_000)];
     const other = await world.newAccount();
     const body = { ...videoBody, unknown: 'x'.repeat(60_000) };
-    // The server may read the newcomer's bytes before those sent earlier.
+    // The server may read the newcomer's bytes before those that were sent earlier, so poll.
     await expect
       .poll(async () => {
         const { status } = await node.call('POST', '/v1/videos/generations', { key: other.key, body });
@@ -163,7 +163,7 @@ describe('one connection', () => {
         : create(key, `content-length: ${body.length}\r\n\r\n${body}`);
     };
     const all = `${post('one', false)}${post('two', false)}GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n${post('three', true)}`;
-    // Cuts at arbitrary points, even inside header endings.
+    // Cuts the data at arbitrary points, even within header endings.
     for (let at = 0; at < all.length; at += 61) socket.write(all.slice(at, at + 61));
     for (const [n, prompt] of ['one', 'two', 'three'].entries()) {
       await expect.poll(() => begun).toHaveLength(n + 1);
@@ -177,7 +177,7 @@ describe('one connection', () => {
   it('that sends a thousand requests at once does not delay others', async () => {
     const node = await world.startNode();
     const socket = await open(node.url);
-    // All responses together exceed the maximum string length.
+    // Do not collect the responses, because together they exceed the maximum length of a string.
     socket.removeAllListeners('data');
     socket.write('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1_000));
     const line = 'HTTP/1.1 200';
@@ -256,7 +256,7 @@ describe('one connection', () => {
 });
 
 describe('malformed chunks', () => {
-  /** The server responds to this header when it starts to read the body. */
+  /** The server answers this header when it starts to read the body. */
   const continued = 'expect: 100-continue\r\n';
   const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
   const chunked = 'transfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\nZZ\r\n';
@@ -423,7 +423,8 @@ describe('connections', () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-idle-'));
     const config = join(directory, 'gateway.yaml');
     await writeFile(config, testYaml);
-    // Node keeps more than five hundred program files open at a time.
+    // The limit must allow more than five hundred open files, because Node keeps that many program files open at a
+    // time.
     const child = spawn(
       'sh',
       [

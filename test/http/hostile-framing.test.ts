@@ -18,7 +18,7 @@ let isStarted = false;
 let attacker: TestAccount;
 let victim: TestAccount;
 beforeEach(async () => {
-  // If a test has crashed the process, the remaining tests get a new one.
+  // If a test has crashed the process, start a new one for the remaining tests.
   if (isStarted && api.isAlive()) return;
   if (isStarted) await api.close();
   api = await startHostileApi('hostile-framing');
@@ -62,14 +62,14 @@ async function expectUnnoticed(act: () => Promise<unknown>): Promise<void> {
   });
   expect(api.isAlive()).toBe(true);
   ownDelay.disable();
-  // On a busy machine, the victim's own request may have been too late.
+  // On a busy machine, the victim may have sent its own request too late.
   const expected = ownDelay.max > ownDelayNsMax ? [200, 408] : [200];
   expect([...new Set(got)].filter((status) => !expected.includes(status))).toEqual([]);
   expect(peakBytes - idleBytes).toBeLessThan(growthBytesMax);
 }
 
 describe('bodies in pieces of one byte', () => {
-  /** Never finishes the request, so that the memory stays in use. */
+  /** Never finishes the request, so the server has to keep its bytes in memory. */
   async function sendBytes(request: WireRequest, bytes: number): Promise<WireConnection> {
     const wire = await attack();
     const whole = [...wireOf({ ...request, pieces: () => [Buffer.alloc(bytes, ' ')] }, 'bytes')];

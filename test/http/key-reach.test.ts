@@ -13,7 +13,7 @@ async function keyWith(scopes: readonly KeyScope[]): Promise<string> {
 }
 
 beforeAll(async () => {
-  // Stops the clock in mid-month, because usage covers the month so far.
+  // Stop the clock in the middle of a month, because usage covers the month so far.
   world.clock.stoppedAt = Date.parse('2031-03-15T12:00:00Z');
   account = await world.newAccount();
   task = (await account.create()).body.id;

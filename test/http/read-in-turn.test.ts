@@ -91,7 +91,7 @@ it('a waiting list of a caller who has disconnected is not read', async () => {
   expect(reads).toBe(before.reads + 1);
 });
 
-/** These GETs with a credential never wait. `getFileContent` is another one, but this world does not serve it. */
+/** GETs with a credential that never wait. `getFileContent` is another one, but it is not available in this test. */
 const immediate = [
   'getArkTask', 'getFalResult', 'getFalStatus', 'getImageTask', 'getOpenaiVideo', 'getOpenaiVideoContent',
   'getOpenrouterVideo', 'getOpenrouterVideoContent', 'getPrediction', 'getVideo', 'streamFalStatus',

@@ -4,7 +4,7 @@ import { useHttpWorld } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_recorded_changes');
 
-/** These actions replace no stored value, for the given reason. All other actions record what they change. */
+/** Actions that replace no stored value, each with the reason. All other actions record what they change. */
 const others: Readonly<Record<string, readonly string[]>> = {
   'it creates something, and its fields are what it sets': [
     'addOperator',

@@ -6,7 +6,7 @@ const world = useHttpWorld('http_request_line');
 async function lineOf(id: string) {
   const lines = () =>
     world.logLines.map((line) => JSON.parse(line)).filter((line) => line.request_id === id && line.status);
-  // Polled, because the line is logged after the response has been sent.
+  // Poll for the line, because it is logged after the response has been sent.
   await expect.poll(lines).toHaveLength(1);
   return lines()[0];
 }

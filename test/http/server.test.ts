@@ -163,7 +163,7 @@ it('as many connections may wait in the system as a process may have', async () 
   expect(options).toMatchObject({ backlog: connectionsMaxOf(undefined) });
 });
 
-/** Linux's state code for a connection whose SYN got no response. */
+/** Linux's code for the state of a connection that has sent a SYN but got no response. */
 const synSent = '02';
 const somaxconn = existsSync(somaxconnFile) ? Number(readFileSync(somaxconnFile, 'utf8')) : 0;
 
@@ -184,7 +184,7 @@ it.skipIf(somaxconn < 1_024)(
         .filter(([, , remote, state]) => remote?.endsWith(`:${hexPort}`) === true && state === synSent)
         .length;
     await new Promise((resolve) => process.nextTick(resolve));
-    // Blocks the event loop, so that the server accepts no connections in the meantime.
+    // Blocks the event loop, so that the server cannot accept connections in the meantime.
     const pause = new Int32Array(new SharedArrayBuffer(4));
     for (let looks = 0; unanswered() > 0 && looks < 100; looks += 1) Atomics.wait(pause, 0, 0, 50);
     expect(unanswered()).toBe(0);

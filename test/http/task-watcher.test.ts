@@ -32,7 +32,8 @@ describe('the watcher', () => {
     await expect.poll(() => outcomes).toEqual(['flood 1']);
     hang('quiet', 'quiet 2');
     await expect.poll(() => outcomes).toEqual(['flood 1', 'flood 2']);
-    // Both accounts have their full share, two of the four slots, so the newest request is not allowed to wait.
+    // Both accounts now have their full share, which is two of the four slots each. A further request is therefore not
+    // allowed to wait.
     for (const account of ['quiet', 'flood']) {
       expect(await watcher.waitForChange({ ...wait, account })).toBeUndefined();
     }

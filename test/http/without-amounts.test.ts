@@ -6,7 +6,7 @@ import type { AdminCall } from '../support/client.ts';
 
 const world = useHttpWorld('http_without_amounts');
 const amount = /\d\.\d{6}/;
-/** These routes may show prices, because prices are part of the configuration. */
+/** These routes may show prices, because they show the configuration or parts of it. */
 const withPrices = ['getConfig', 'listConfigVersions', 'listCatalogue', 'listOfferedModels'];
 
 let operators: Record<'reader' | 'viewer', AdminCall>;

@@ -166,7 +166,7 @@ describe('a channel that renders one image per call', () => {
     const waiting: (() => void)[] = [];
     first.answer = (call, response) => {
       waiting.push(() => sendUrl(call, response));
-      // Responds only once all requests have arrived, so the test would time out if they came one after the other.
+      // Respond only once all requests have arrived. If they came one after the other, the test would time out.
       if (waiting.length === 3) for (const go of waiting) go();
     };
     const answer = await generate(account, dalle);
@@ -202,7 +202,7 @@ describe('a channel that renders one image per call', () => {
 });
 
 describe('a request that the upstream refuses', () => {
-  // An open circuit would block the channel for the next test.
+  // A circuit left open by one test would block the channel in the next.
   beforeEach(restart);
 
   it('is a 400 on the prompt with its words, without its secrets', async () => {
@@ -297,7 +297,7 @@ describe('a request that the upstream may have accepted', () => {
 it('an upstream that cannot be reached is skipped', async () => {
   const account = await gateway.account();
   const other = await startGateway({
-    // No program ever listens on this port. A port that was merely free a moment ago may now belong to another test.
+    // No program ever listens on port 1. A port that was free a moment ago may already belong to another test.
     yaml: imageYaml({ first: 'http://127.0.0.1:1/v1', second: second.url }),
     worker: false,
   });

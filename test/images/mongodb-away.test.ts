@@ -43,7 +43,7 @@ afterAll(async () => {
 const leases = () => gateway.core.mongo.db.collection('image_leases');
 const beat = async () => (await leases().findOne({}))?.['beat'];
 
-/** The reconciler of another process. It reads as soon as MongoDB responds, and only `pass` advances its clock. */
+/** A reconciler in another process. It reads as soon as MongoDB responds. Only `pass` advances its clock. */
 function openReconciler(pause: () => Promise<unknown>) {
   const { ledger, log, stores } = gateway.core;
   let clock = 0;

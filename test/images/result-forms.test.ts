@@ -113,7 +113,7 @@ describe('if results are not stored', () => {
 });
 
 describe('with little memory', () => {
-  // Images may use half of this, and one account three quarters of that half: 54 MiB.
+  // Images may use half of this memory. One account may use three quarters of that half, which is 54 MiB.
   useGateway('', { BODIES_BYTES_MAX: String(144 * 1024 * 1024) });
 
   it('b64_json without enough memory is refused before anything is rendered', async () => {

@@ -9,7 +9,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, png, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** Nothing can reach this gateway's public URL, not even the gateway itself. */
+/** The public URL of this gateway cannot be reached by anybody, including the gateway itself. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

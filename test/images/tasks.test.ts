@@ -343,7 +343,7 @@ describe('reference images', () => {
     const [stored = {}] = await newest.toArray();
     const megabyte = 1024 * 1024;
     expect(BSON.calculateObjectSize(stored)).toBeGreaterThan(12 * megabyte);
-    // MongoDB would reject a larger document, but the stand-in accepts it.
+    // Check the size here: MongoDB would reject a larger document, but the stand-in accepts it.
     expect(BSON.calculateObjectSize(stored)).toBeLessThan(16 * megabyte);
   });
 

@@ -16,7 +16,7 @@ describe('the trace of images that a caller waits for', () => {
   beforeAll(async () => {
     [upstream, otlp] = await Promise.all([startImageUpstream(), startOtlpReceiver()]);
     const traced = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${otlp.url}/v1/traces` };
-    // The exporter reads these variables directly.
+    // OpenTelemetry's exporter reads these variables directly from the environment.
     for (const [name, value] of Object.entries(traced)) vi.stubEnv(name, value);
     gateway = await startGateway({
       worker: false,

@@ -90,8 +90,8 @@ const creates: Readonly<Record<string, Create>> = {
 };
 
 /**
- * These operations wait for the task to finish. They share their handler with the others, so only their errors are
- * tested.
+ * These operations wait until the task has finished. They share their handler with the other operations, so only their
+ * errors are tested.
  */
 const waiting = new Set(['runFalRequest', 'streamFalRequest']);
 
@@ -181,7 +181,7 @@ function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
 interface Rule {
   readonly name: string;
   readonly isFor?: (create: Create) => boolean;
-  /** Set if the rule applies only to operations that do not return a task. */
+  /** Set if the rule applies only to operations that respond with the result rather than a task. */
   readonly answers?: true;
   readonly run: (create: Create) => Promise<void>;
 }

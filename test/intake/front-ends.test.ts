@@ -6,7 +6,7 @@ import { caller } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** Rewritten from the sources of widely used front ends as of November 2026. */
+/** These requests are rewritten from the sources of widely used front ends, as of November 2026. */
 
 const world = useHttpWorld('intake_front_ends');
 const prompt = 'a lighthouse at night';

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { TestAccount } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 
-/** The same mistake has the same code, whatever the route. */
+/** A mistake must cause the same error code on every route. */
 
 const world = useHttpWorld('intake_same_codes');
 let account: TestAccount;

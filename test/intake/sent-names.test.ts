@@ -5,7 +5,7 @@ import type { Names } from '../../src/intake/names.ts';
 import type { TestAccount } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 
-/** Sends a wrong value under every name of a field. The error must use that name. */
+/** Sends a wrong value under every name that a field has. The error must use the name that was sent. */
 
 const world = useHttpWorld('intake_sent_names');
 let account: TestAccount;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   account = await world.newAccount();
 });
 
-/** Wrong values of the fields whose errors name them, by our own name. */
+/** Wrong values of the fields whose errors contain the field's name, by the gateway's own name for the field. */
 const wrong: Readonly<Record<string, readonly unknown[]>> = {
   duration: ['99', 'soon', '1.5'],
   seconds: ['99', 'soon'],

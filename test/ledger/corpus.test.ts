@@ -195,7 +195,7 @@ const verify = () =>
   verifyLedger({
     db: world.db,
     key: testLedgerKey,
-    // A day later, temporary exemptions no longer apply.
+    // Run the check as if it were a day later, when temporary exemptions no longer apply.
     now: () => Date.now() + dayMs,
     holders: async (tasks) =>
       new Map(tasks.filter((task) => task.startsWith('running-')).map((task) => [task, 'workflow'])),

@@ -68,7 +68,9 @@ afterEach(async () => {
 
 type Rewritten = (entry: EntryDocument) => Partial<Draft> | undefined;
 
-/** The new chain has correct balances and is hashed with `hash`. Entries can be changed, and the chain can be cut. */
+/**
+ * Rewrites the chain with correct balances, hashed with `hash`. Entries can be changed, and the chain can be cut short.
+ */
 async function rewrite(hash: EntryHash, changed: Rewritten): Promise<void> {
   const entries = await ledger().find({ account }).sort({ seq: 1 }).toArray();
   await ledger().deleteMany({ account });

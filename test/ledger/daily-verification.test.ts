@@ -56,7 +56,7 @@ it('once a day, after the configured hour, one of all processes verifies, howeve
     await two.turn();
   };
   await turns();
-  // No earlier verification is known, and `verify_hour` has not come since the processes started.
+  // There has been no verification yet, but `verify_hour` has not come since the processes started.
   expect(seen.begun).toEqual([]);
   state.now = noon + 15 * hourMs - 1;
   await turns();
@@ -134,7 +134,7 @@ it('reads no faster than configured, and can be stopped while it waits', async (
 
 it('reports what it found in a metric and a notice', async () => {
   const yaml = `${testYaml}ledger: { verify_hour: 0, verify_documents_per_second: 100000 }\n`;
-  // A worker would become responsible only after its first minute.
+  // No worker is needed: it would become responsible only after its first minute.
   const gateway = await startGateway({ yaml, worker: false });
   try {
     const account = await gateway.account();
@@ -162,7 +162,7 @@ it('reports what it found in a metric and a notice', async () => {
     expect(await verified()).toMatchObject({ violations: 0 });
     expect(found).toBeGreaterThan(0);
     Object.assign(notices, { noteVerification });
-    // The notice reached no operator, so the ledger is verified again in an hour.
+    // The notice did not reach an operator, so the ledger is verified again in an hour.
     gateway.clock.aheadMs += hourMs - dayMs;
     expect(await verified()).toMatchObject({ violations: found });
     const { data } = (await gateway.admin('GET', '/notices')).body;

@@ -88,7 +88,7 @@ async function persist<Result>(call: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** A task's price must not depend on the caller, because a closing entry repeats the hold. */
+/** The price of a task must be the same for every caller, because a closing entry repeats the hold. */
 const heldFor = (taskNumber: number) => BigInt(10 * taskNumber + 5);
 
 async function fulfil(account: string, request: Wish): Promise<Answer | undefined> {

@@ -3,7 +3,7 @@ import { pauseFirstAt } from '../support/race.ts';
 import { useLedgerWorld } from './support.ts';
 
 const world = useLedgerWorld('mediary_ledger_race');
-/** Noon, so no daily cap resets during the test. */
+/** The time is noon, so that no daily cap resets during the test. */
 const now = () => Date.UTC(2027, 0, 12, 12);
 
 it('a hold that was planned before another process took the balance is refused, not overdrawn', async () => {

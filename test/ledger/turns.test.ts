@@ -15,7 +15,7 @@ interface Server {
 const quick: Server = { append: 6, read: 1 };
 const slow: Server = { append: 40, read: 40 };
 
-/** Simulated time passes only while every writer is waiting, so results do not depend on the machine. */
+/** Simulated time passes only while all writers are waiting, so that results do not depend on the machine. */
 function createTime(seed: number) {
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
   let now = 0;

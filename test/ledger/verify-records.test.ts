@@ -62,7 +62,10 @@ it('the names of all accounts are read before the first account is verified', as
   expect(seen.toSorted()).toEqual(names.toSorted());
 });
 
-/** Sends long aggregation responses in batches, as MongoDB does. The stand-in only does so for a find. */
+/**
+ * Makes the stand-in send long aggregation responses in batches, as MongoDB does. On its own, it does so only for a
+ * find.
+ */
 function answeringInBatches(db: Db): Db {
   return new Proxy(db, {
     get: (target, name) => {

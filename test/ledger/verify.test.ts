@@ -24,7 +24,7 @@ const writtenAt = Date.now();
 const raw = (): Collection<Document & { _id: string }> => world.db.collection('ledger');
 const tasks = (): Collection<Document & { _id: string }> => world.db.collection('tasks');
 
-/** The ledger closes the hold of an ending task before the record shows that the task has finished. */
+/** The ledger closes the hold of a task in this state before the record shows that the task has finished. */
 const ending = { state: { at: 'ending' }, stateSince: Date.now() };
 const record = { account: 'a', hold: 100n, state: { at: 'ended' } };
 
@@ -46,8 +46,9 @@ const verifyAt = async (now: number, holder: 'workflow' | 'lease' = 'workflow', 
 const invariantsBroken = async () => (await verify()).violations.map(({ invariant }) => invariant);
 
 /**
- * Account `a`: 1 credit, 2 hold of t1, 3 settlement of t1 (above its hold), 4 its charge_extra, 5 hold of t2, 6 release
- * of t2, 7 hold of t3 (still running). Account `b`: 1 credit, 2 hold of an image without a record, 3 its settlement.
+ * The entries of account `a`: 1 is a credit, 2 the hold of t1, 3 the settlement of t1 (above its hold), 4 its
+ * charge_extra, 5 the hold of t2, 6 the release of t2, and 7 the hold of t3, which is still running. The entries of
+ * account `b`: 1 is a credit, 2 the hold of an image without a record, and 3 its settlement.
  */
 beforeEach(async () => {
   // Each test has its own ledger, because caches must not outlive the documents.
@@ -465,7 +466,7 @@ describe('open_hold_is_live', () => {
       db: world.db,
       key: testLedgerKey,
       holders: async () => {
-        // In the usual order, the record says `ending` before the ledger releases the hold.
+        // As usual, the record says `ending` before the ledger releases the hold.
         await tasks().updateOne({ _id: 't3' }, { $set: ending });
         await ledger.release({ account: 'a', task: 't3', held: 100n });
         return new Map();

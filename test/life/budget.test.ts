@@ -20,8 +20,8 @@ const writing = [
 ] as const; // prettier-ignore
 
 /**
- * Their documents do not belong to a single task. They hold evidence, statistics over many tasks, and processes'
- * reports about themselves.
+ * Writes to these collections are not counted, because their documents do not belong to a single task. They hold
+ * evidence, statistics over many tasks, and processes' reports about themselves.
  */
 const aside = new Set([
   'clock',
@@ -40,7 +40,7 @@ function isProgress(update: unknown): boolean {
   );
 }
 
-/** An earlier test file's gateway may still be shutting down in this process. */
+/** The gateway of an earlier test file may still be shutting down in this process. */
 function isOfAnother(written: unknown): boolean {
   const first: unknown = Array.isArray(written) ? written[0] : undefined;
   return typeof first === 'object' && first !== null && 'account' in first && first.account !== account?.id;

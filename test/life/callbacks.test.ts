@@ -53,8 +53,8 @@ describe('the first request of a callback', () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     let task: string | undefined;
-    // Use a new host name for each attempt. On a busy machine, the first callback may be slow, and slow hosts are left
-    // to the activity.
+    // Use a new host name for each attempt. On a busy machine, the first callback may be slow, and later callbacks to a
+    // slow host are sent by the activity.
     for (let n = 1; task === undefined && n <= triesMax; n += 1) {
       const tried = await createTask(account, receiver.url.replace('127.0.0.1', `host-${n}.localhost`));
       await receiver.waitFor(n);

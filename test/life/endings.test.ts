@@ -24,7 +24,7 @@ describe('endings', () => {
 
   const kindsOf = async (task: string) =>
     (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
-  /** Long enough to observe the render before it finishes. The upstream's clock may be at most two minutes fast. */
+  /** Long enough to observe the render before it finishes, even if the upstream's clock is two minutes fast. */
   const renderSeconds = 30;
   const rendering = `[sim:render=${renderSeconds}]`;
   const statusIs = (id: string, ...statuses: string[]) =>

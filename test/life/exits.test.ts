@@ -19,9 +19,9 @@ const words = {
   link: 'https://files.example/holiday/walrus.png?signature=topsecret',
   user,
 };
-/** None of the caller's input may appear, in upper or lower case. A link is recognised by its file name. */
+/** None of the caller's input may appear, in upper or lower case. Links are recognised by their file names. */
 const callers = ['turquoise', 'holiday', 'topsecret', user];
-/** The ledger's `end_user` may appear, because operators search by that name and it does not come from an upstream. */
+/** The ledger's `end_user` may appear. Operators search by that name, and it does not come from an upstream. */
 const ownUser = new RegExp(`"end_user":\\s*"${user}"`, 'g');
 const callersIn = (text: string) =>
   callers.filter((part) => text.replaceAll(ownUser, '').toLowerCase().includes(part));

@@ -34,7 +34,7 @@ it('polls that the upstream rejects are shown everywhere until one succeeds', as
     .poll(failure)
     .toMatch(/^submitted, \d+ polls?, the last \d+ failed \(401 \S+\), next in \d+ s$/);
 
-  // The next attempt has no scheduled time while the current one is running.
+  // Poll, because the next attempt has no scheduled time while the current one is running.
   await expect
     .poll(async () => (await shown()).waiting)
     .toMatchObject({

@@ -233,7 +233,7 @@ describe('a job that failed at its upstream', () => {
     world.disturb('first', prompt, 'failed');
     const id = await create('rescued', prompt);
     await paused.reached;
-    // The paused attempt misses its one-minute heartbeat timeout, so the server gives the poll to another worker.
+    // The paused attempt misses its heartbeat timeout of one minute, so the server gives the poll to another worker.
     await hasAttempt(id, 'accepted second');
     paused.release();
     expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });

@@ -63,7 +63,7 @@ it('submissions that wait for their turn do not delay polls, and none is sent ea
   expect(created.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 200));
   const ended = async () =>
     (await account.call('GET', '/v1/videos/generations?status=succeeded&limit=100')).body.data.length;
-  // One task must have finished while another is still waiting, or else this test proves nothing.
+  // One task must have finished while another is still waiting. Otherwise, this test proves nothing.
   await waitUntil('one has ended, and one says that it waits for its turn', async () => {
     const { body } = await account.call('GET', '/v1/videos/generations?status=pending&limit=100');
     const waits = body.data.some(({ message }: { message: string }) => message.startsWith(waitMessages.rate));
@@ -72,8 +72,8 @@ it('submissions that wait for their turn do not delay polls, and none is sent ea
   await waitUntil('all have ended', async () => (await ended()) === count);
   expect(gateway.simulator.submissions('turn-')).toEqual({ submits: count, creates: count });
   const times = gateway.simulator.tasks('turn-').map(({ created_at }) => created_at);
-  // Allow for rounding to whole seconds and a burst of one second at the start. Measure from before the first create,
-  // because a busy machine may delay any request.
+  // Measure from before the first create, because a busy machine may delay any request. Allow for a burst of one second
+  // at the start and for rounding to whole seconds.
   expect(Math.max(...times) - begunAt).toBeGreaterThanOrEqual(count / submitsPerSecond - 3);
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });
@@ -108,7 +108,7 @@ async function expectWaitWithoutSpinning(gateway: TestGateway): Promise<void> {
   const waiting = await account.create({ prompt: 'waits.' });
   expect(await account.finished(occupant.body.id)).toMatchObject({ status: 'succeeded' });
   expect(await account.finished(waiting.body.id)).toMatchObject({ status: 'succeeded' });
-  // The other task must have been waiting the whole time, or else this test proves nothing.
+  // The task must have waited for as long as the slot was taken. Otherwise, this test proves nothing.
   const [from = 0, to = 0] = ['occupant', 'waits.'].map(
     (prompt) => gateway.simulator.tasks(prompt)[0]?.created_at,
   );

@@ -267,8 +267,7 @@ describe('redelivery of a callback', () => {
     expect(await callbackOf(task)).toMatchObject({ state: 'pending' });
     expect((await redeliver(task)).status).toBe(200);
     await receiver.waitFor(3);
-    // When the scheduled requests resume, which this test triggers now, the activity finishes without sending another
-    // one.
+    // The series that was replaced would resume now. Its activity must finish without sending another request.
     const { client } = gateway.core;
     const handle = client.workflow.getHandle(task);
     const delivering = async () => (await handle.describe()).raw.pendingActivities?.[0];

@@ -32,7 +32,7 @@ async function ended(more: object = {}): Promise<{ account: TestAccount; task: s
   return { account, task: body.id };
 }
 
-/** If the dry run is rejected, sends the refund anyway. */
+/** Does a dry run first. If the dry run is rejected, sends the refund anyway. */
 async function refund(task: string, more: Readonly<Record<string, unknown>> = {}, key = ada) {
   const ask = (also: object) =>
     send(gateway.url, 'POST', `/admin/v1/tasks/${task}/actions`, {
@@ -148,7 +148,7 @@ describe('a task that succeeded', () => {
     const paused = pauseFirstAt('ledger.append', account.id);
     const late = refund(task, { amount: '0.3' });
     await paused.reached;
-    // This process's queue is stopped, so another API sends the refund.
+    // The queue of this process is stopped, so another API process sends the refund.
     await otherNode()({
       task: await recordOf(task),
       action: 'refund',

@@ -79,9 +79,9 @@ beforeAll(async () => {
     renderSeconds: 0.2,
     environment: {
       DATA_DIR: directory,
-      // The upstream cannot reach this URL, so stored files are uploaded to it.
+      // The upstream cannot reach this URL, so the gateway has to upload stored files to it.
       PUBLIC_URL: 'https://10.9.8.7',
-      // Without encryption, histories are as readable as they would be to a thief who has the payload key.
+      // A thief who has the payload key can read all histories. Turning encryption off makes them just as readable.
       PAYLOAD_ENCRYPTION: 'off',
     },
   });
@@ -208,7 +208,7 @@ async function readSecrets(): Promise<void> {
 function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret, 'latin1');
   const url = encodeURIComponent(secret);
-  // The base64 of a text depends on its offset, so the first and last characters are omitted.
+  // The base64 of a text depends on the text's offset, so leave out the first and last characters.
   const base64 = [0, 1, 2].map((before) =>
     Buffer.concat([Buffer.alloc(before), bytes])
       .toString('base64')

@@ -139,7 +139,8 @@ describe('the life of a task', () => {
     const created = await account.create({ duration: -1, resolution: undefined, ratio: 'adaptive' });
     expect(created.status).toBe(200);
     const [hold] = await entriesOf(created.body.id);
-    // The hold covers 15 s at 720p (the default resolution) in the largest ratio, at 7.00 per million tokens.
+    // The hold covers 15 s at 720p (the default resolution), in the ratio with the most pixels, at 7.00 per million
+    // tokens.
     expect(hold?.amount).toBeGreaterThan(2_000_000n);
     const done = await account.finished(created.body.id);
     const [, settle] = await entriesOf(created.body.id);

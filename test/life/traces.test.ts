@@ -23,7 +23,7 @@ describe('the trace of a task', () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-traces-'));
     otlp = await startOtlpReceiver();
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url, OTEL_SERVICE_NAME: 'shop-video' };
-    // The exporter reads these variables directly.
+    // OpenTelemetry's exporter reads these variables directly from the environment.
     Object.assign(process.env, traced);
     gateway = await startGateway({ worker: false, environment: traced });
     worker = startGatewayProcess('worker', gateway.environment, join(directory, 'worker.log'));
@@ -97,7 +97,7 @@ describe('the trace of a task', () => {
     const sender = receiver.received[0]?.headers['traceparent'];
     const callback = named('callback').find(({ id }) => sender === `00-${trace}-${id}-01`);
     expect(callback?.attributes).toMatchObject({ 'http.response.status_code': 204 });
-    // On a busy machine, the deliverCallback activity sends the callback instead of firstCallback, so accept either as
+    // On a busy machine, the `deliverCallback` activity sends the callback instead of `firstCallback`, so either may be
     // its parent.
     const delivering = otlp.spans.find(({ id }) => id === callback?.parent);
     expect(['firstCallback', 'deliverCallback']).toContain(delivering?.name);

@@ -82,7 +82,7 @@ beforeAll(async () => {
   clips = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   directory = await mkdtemp(join(tmpdir(), 'mediary-unmeasured-'));
   const PORT = String(await choosePort('any', 'the test gateway'));
-  // Without time for measuring, no create waits for a video's length.
+  // There is no time for measuring, so creates do not wait for a video's length.
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory, PORT, MEDIA_PROBE_MS: '0' } });
   account = await gateway.account();
 });

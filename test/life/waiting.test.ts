@@ -56,8 +56,8 @@ describe('a task that waits for its render', () => {
     expect(await fewest(slow)).toBeLessThanOrEqual((await fewest(quick)) + 4);
   });
 
-  // This test runs alone. If other jobs got responses at the same time, a failure would be attributed to the job and
-  // trigger its own back-off.
+  // This test must run alone. If other jobs got responses at the same time, a failure would be attributed to the job
+  // and make it back off.
   it('is polled every few seconds while its upstream is unavailable, without a back-off of its own', async () => {
     const prompt = 'an outage [sim:render=2][sim:callback-never]';
     gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });

@@ -26,7 +26,7 @@ const model = `  - id: alone
 `;
 const yaml = testYaml.replace('\nmodels:', `${channel}models:`) + model;
 /**
- * Because render times vary widely, the gateway soon polls this upstream, which cannot list jobs, only every half
+ * This upstream cannot list jobs. The render times vary so widely that the gateway soon polls it only every half
  * minute.
  */
 const renderSeconds = [0.5, 100, 200, 300, 400, 500];
@@ -68,7 +68,7 @@ it('an operator who retries ends the attempt’s wait, and the next attempt poll
     const isAnother = Number((await pendingOf(id))?.attempt) > Number(first?.attempt);
     return isAnother && gateway.simulator.stats().gets > gets;
   });
-  // A heartbeat would have ended the attempt as cancelled instead.
+  // If the attempt had ended at a heartbeat, it would have been cancelled instead.
   expect((await pendingOf(id))?.lastFailure?.applicationFailureInfo?.type).toBe('StillWaiting');
   await act(id, 'fail');
 });

@@ -115,7 +115,7 @@ async function bash(command: string, cwd: string): Promise<string> {
   return (await run('bash', ['-c', command], { cwd, maxBuffer: 10_000_000 })).stdout;
 }
 
-/** A busy gateway does nothing, so it is safe to repeat the command. */
+/** Repeats the command while the gateway is busy. This is safe, because a busy gateway does nothing. */
 async function answerOf(command: string, cwd: string) {
   for (;;) {
     const answer = JSON.parse(await bash(command, cwd));

@@ -2,7 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 
-/** `npm start` runs this file as the API and the worker. test/local/start.test.ts checks that they serve. */
+/**
+ * Checks src/load-ahead.js, which `npm start` runs as the API and the worker. test/local/start.test.ts checks that both
+ * of them work.
+ */
 
 function load(role: 'api' | 'worker') {
   const child = fork('src/load-ahead.js', [role], { execArgv: [], silent: true });

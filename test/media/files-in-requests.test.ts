@@ -23,7 +23,7 @@ beforeAll(async () => {
   const port = await choosePort('any', 'the test gateway');
   gateway = await startGateway({
     yaml: testYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n'),
-    // Fetching from this machine is forbidden, so the gateway must read its own files directly.
+    // Requests to this machine are forbidden, so the gateway must read its own files directly.
     environment: { DATA_DIR: directory, PORT: String(port), MEDIA_ALLOW_PRIVATE_NETWORKS: '' },
   });
   const { core } = gateway;
@@ -53,7 +53,7 @@ it('are held for by their own length, and reach the upstream as a link that work
   const [link = ''] = request?.kind === 'video' ? request.videos : [];
   expect(link).toMatch(new RegExp(`^${gateway.url}/media/${video}/0\\.mp4\\?expires=`));
   expect(Buffer.from(await (await fetch(link)).arrayBuffer())).toEqual(clip);
-  // If the upstream does not report the length, the charge covers the length that the hold assumed.
+  // If the upstream does not report the length, the task is charged for the length that the hold assumed.
   expect((await account.finished(created.body.id))['charge']).toBe(held(5));
 });
 

@@ -12,14 +12,14 @@ function repeated(frame: Buffer, bytes: number): Buffer {
   return Buffer.concat(Array.from({ length: Math.ceil(bytes / frame.length) }, () => frame));
 }
 
-/** Frames of 417 bytes with 1,152 samples each: 128 kbit/s at 44,100 Hz. */
+/** Consists of frames of 417 bytes with 1,152 samples each, which is 128 kbit/s at 44,100 Hz. */
 export function makeMp3(bytes: number): Buffer {
   const frame = Buffer.alloc(417);
   frame.writeUInt32BE(0xff_fb_90_00);
   return repeated(frame, bytes);
 }
 
-/** Frames of 512 bytes with 1,024 samples each at 44,100 Hz. */
+/** Consists of frames of 512 bytes with 1,024 samples each, at 44,100 Hz. */
 export function makeAac(bytes: number): Buffer {
   const frame = Buffer.alloc(512);
   Buffer.from([0xff, 0xf1, 0x50, 0x80, 0x40, 0x1f, 0xfc]).copy(frame);

@@ -21,8 +21,8 @@ tail.writeUInt32BE(tail.length, 0);
 tail.write('free', 4, 'latin1');
 const fileTypeBytes = clip.readUInt32BE(0);
 /**
- * A clip whose frame table comes after zeros. The table's offsets are now wrong, but its frame count and duration are
- * still right.
+ * A clip with zeros in front of its frame table. The table's offsets are therefore wrong, but its frame count and
+ * duration are still right.
  */
 const late = Buffer.concat([clip.subarray(0, fileTypeBytes), tail, clip.subarray(fileTypeBytes)]);
 

@@ -58,7 +58,7 @@ async function run(file: string, model = 'wan'): Promise<Record<string, unknown>
   return account.finished(created.body.id);
 }
 
-/** Well below the upload time limit, and far above what an upload needs. */
+/** Far longer than an upload needs, but well below the upload time limit. */
 const patience = { timeout: 180_000 };
 const uploads = (name: string) => upstream.control.tasks(name).map(({ id }) => id).length;
 

@@ -19,8 +19,8 @@ import { billOf, termsOf } from './price-lists.ts';
 import type { Terms } from './price-lists.ts';
 
 /**
- * Sends typical requests for every model of gateway.example.yaml to a gateway with its prices. The simulator reports
- * what it rendered, and the ledger must have charged what the vendors bill for that.
+ * Sends typical requests for every model of gateway.example.yaml to a gateway that uses the prices in that file. The
+ * simulator reports what it rendered. The ledger must have charged what the vendors bill for that.
  */
 
 const clip = clipOf({ width: 1280, height: 720, seconds: inputSeconds });
@@ -55,8 +55,9 @@ let mediaUrl = '';
 const covered = new Set<string>();
 
 /**
- * Keeps one case for each price of a resolution or size, and one for each kind of input, length and quality. Kinds that
- * an earlier model already has are reduced to their last case, because price-lists.test.ts compares every price.
+ * Keeps one case for each price of a resolution or size, and one for each kind of input, length and quality. If an
+ * earlier model already covers a kind, only the last case of that kind is kept. price-lists.test.ts compares every
+ * price.
  */
 function typicalCases(cases: readonly Case[], terms: Terms): Case[] {
   const kindOf = ({ name }: Case) => /video|frame|reference|with(?:out)? sound|est$/.exec(name)?.[0] ?? name;
@@ -83,7 +84,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => media.listen(0, '127.0.0.1', resolve));
   const address = media.address();
   mediaUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-  // Long enough for even a busy machine to read an input video.
+  // Long enough to read an input video, even on a busy machine.
   const environment = { MEDIA_PROBE_MS: '30000' };
   gateway = await startGateway({ yaml: simulatedExample(), renderSeconds: 0, environment });
   account = await gateway.account({ credit: '10000' });
@@ -160,7 +161,7 @@ const usageSchema = z.object({
   input_tokens_details: z.object({ text_tokens: z.number(), image_tokens: z.number() }),
 });
 
-/** No formula predicts an image's tokens, so use the count from the response if there is one. */
+/** There is no formula for an image's tokens, so use the count from the response if there is one. */
 function asRendered(one: Case, { body }: Answer): Case {
   const usage = usageSchema.safeParse(body.usage).data;
   if (usage === undefined || one.facts.usage === undefined) return one;

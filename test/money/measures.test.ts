@@ -30,7 +30,7 @@ const tokens = (name: string): Example => ({
   reported: '1200/1000000',
 });
 
-/** A new measure without an example does not compile. */
+/** If a new measure has no example here, this does not compile. */
 const examples: Readonly<Record<Measure, Example>> = {
   million_tokens: {
     request: { extent: { tokens: 108_900n }, comesTo: '108900/1000000' },
@@ -69,7 +69,7 @@ const examples: Readonly<Record<Measure, Example>> = {
   call: { facts: {}, reported: '1/1' },
 };
 
-/** Nothing can be sold at a price for the input alone, so this adds a line for the task itself. */
+/** A task cannot be sold at a price for its input alone, so this adds a line for the task itself. */
 function basisOf(measure: Measure): PriceBasis {
   const { bound } = examples[measure];
   const lines = [

@@ -69,7 +69,7 @@ function videoCase(name: string, over: Partial<VideoRequest>): Case[] {
   const resolution = videos.length > 0 ? (terms?.edited ?? asks) : asks;
   const size = terms?.sizes?.[resolution] ?? usualSizes[resolution] ?? '1280x720';
   const { width, height } = parseSize(size) ?? { width: 0, height: 0 };
-  // The vendor's documented formula, which also counts seconds of input.
+  // The formula that the vendor documents. It also counts the seconds of input.
   const tokens = (width * height * (24 * (duration + given) + 1)) / 1024;
   const hasSound = generateAudio ?? terms?.reports_sound;
   const sound = hasSound === undefined ? undefined : hasSound ? 'sound' : 'silent';

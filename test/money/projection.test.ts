@@ -21,7 +21,7 @@ it('fewer than three complete days since the start of the month or the key are n
   expect(project(4, long)).toEqual({ projected: 900n, days: 3 });
   expect(project(20, at(18))).toEqual({ days: 2 });
   expect(project(20, at(17))).toEqual({ projected: 420n, days: 3 });
-  // A process's clock may be behind the clock that dated the key.
+  // The clock of this process may be behind the clock that dated the key.
   expect(project(1, at(2))).toEqual({ days: 0 });
 });
 

@@ -100,7 +100,7 @@ it('each target is notified once of a task that waits for an operator, as soon a
   ]);
 });
 
-/** Balances are read once a minute, so advance the clock by a minute before the check. */
+/** Advances the clock by a minute before the check, because balances are read only once a minute. */
 async function lookAtBalances(): Promise<void> {
   gateway.clock.aheadMs += minute;
   await look();
@@ -203,7 +203,8 @@ it('an account’s own address gets one event when its balance falls below its l
   await seen.create();
   await gateway.core.notices.accountAlerts.run();
   const [{ headers, text } = expect.fail('no event')] = receiver.received;
-  // The gateway's clock is now too far ahead for the library to accept the message's time.
+  // Check the signature as of the message's own time. The gateway's clock is too far ahead for the library to accept it
+  // otherwise.
   const [id, sentAt] = [headers['webhook-id'], headers['webhook-timestamp']].map(String);
   const signature = new Webhook(seen.webhookSecret).sign(id ?? '', new Date(Number(sentAt) * 1000), text);
   expect(headers['webhook-signature']).toBe(signature);

@@ -7,7 +7,10 @@ import { createNoticeStore } from '../../src/store/notices.ts';
 import type { NoticeStore } from '../../src/store/notices.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/** Targets respond late. Meanwhile, no other process may take over, and a stop waits only for the message in flight. */
+/**
+ * The targets of notices respond late. In the meantime, no other process may take over, and a stop may wait only for
+ * the message in flight.
+ */
 
 const silenceMs = 60_000;
 let database: Awaited<ReturnType<typeof openDatabase>>;

@@ -9,7 +9,7 @@ import { openTracing } from '../../src/observability/tracing.ts';
  * process loads the same modules as the API and the worker.
  */
 
-/** Without hooks, code after an `await` has no async id of its own. */
+/** If promises are not hooked, code after an `await` has no async id of its own. */
 async function areHooked(): Promise<boolean> {
   await Promise.resolve();
   return executionAsyncId() !== 0;

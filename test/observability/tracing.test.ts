@@ -32,7 +32,7 @@ afterEach(async () => {
 afterAll(() => void otlp.close());
 
 function open(environment: Readonly<Record<string, string>>): Promise<Tracing | undefined> {
-  // The exporter reads these variables directly.
+  // OpenTelemetry's exporter reads these variables directly from the environment.
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   const write = (line: string): void => void logged.push(line);
   const log = createLogger({ level: 'info', format: 'json', destination: { write } });
@@ -134,7 +134,7 @@ describe('a caller’s traceparent', () => {
       OTEL_TRACES_SAMPLER: 'traceidratio',
       OTEL_TRACES_SAMPLER_ARG: '0.5',
     });
-    // Every id-based sampler would accept this id.
+    // Any sampler that decides by the id would accept this one.
     const header = `00-${'0'.repeat(31)}1-00f067aa0ba902b7-01`;
     const flags = Array.from({ length: 200 }, () => tracer.enter(header, request)?.traceparent.slice(-2));
     expect(new Set(flags)).toEqual(new Set(['00', '01']));
@@ -189,7 +189,7 @@ describe('a receiver of traces', () => {
     const before = otlp.answer.requests;
     for (let span = 0; span < spansOfABatch; span += 1) tracer.enter(undefined, request)?.end();
     await vi.waitFor(() => expect(otlp.answer.requests).toBeGreaterThan(before), patiently);
-    // Leave time for the response to take effect.
+    // Leave some time for a response to take effect, if it does.
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 

@@ -4,7 +4,7 @@ import { actionTable, describeAction, operatorActions, readActionInput } from '.
 import type { ActionInput } from '../../src/operating/act-fields.ts';
 import type { OperatorActionName } from '../../src/operating/acts.ts';
 
-/** Operators type this input into the Temporal UI. If an update threw, the task's workflow would stop. */
+/** Operators type this input into the Temporal UI. An update that throws would stop the task's workflow. */
 
 const complete: ActionInput = { reason: 'r', by: 'ada', result_url: 'https://files.example/a.mp4' };
 

@@ -109,8 +109,8 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
   }
 
   /**
-   * Presses Enter three times on each element of the dialog except `final`. `isOpen` checks that the dialog is
-   * unchanged.
+   * Presses Enter three times on every element of the dialog except the button `final`. `isOpen` checks that the dialog
+   * has not changed.
    */
   async function misuse(
     page: Page,
@@ -133,7 +133,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
   }
 
   async function leave(page: Page): Promise<void> {
-    // The first Escape may only close the list of a select element.
+    // If a select element's list is open, the first Escape only closes that list.
     const left = async () => {
       if ((await page.locator('dialog').count()) > 0) await page.keyboard.press('Escape');
       return page.locator('dialog').count();
@@ -162,7 +162,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
       await preview(page).waitFor();
     };
     const before = await changed([id]);
-    // Only presses Enter, starting at the button that opens the dialog.
+    // Press nothing but Enter, starting at the button that opens the dialog.
     await opener.focus();
     await pressEnter(page);
     await leave(page);

@@ -13,7 +13,7 @@ const world = useHttpWorld('console_bill');
 let browser: TestBrowser;
 let node: Server;
 
-/** The submissions of these tasks got no response. Each test uses a separate day. */
+/** Creates tasks whose submissions got no response. Each test uses a separate day. */
 async function lostTasks(day: string, models: readonly string[]): Promise<string[]> {
   world.clock.stoppedAt = Date.parse(`${day}T12:00:00Z`);
   const account = await world.newAccount();

@@ -86,7 +86,7 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     expect(await page.getByLabel('Ended').inputValue()).toBe('1');
     await page.getByLabel('Created').selectOption('1');
     await page.getByText('No task matches').waitFor();
-    // Filters by end time and all other filters exclude each other, so each clears the other.
+    // The filter by end time cannot be combined with the other filters, so each clears the others.
     expect(await page.getByLabel('Ended').inputValue()).toBe('');
     await page.getByLabel('Account').fill(account.id);
     await page.keyboard.press('Enter');

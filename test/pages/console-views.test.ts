@@ -217,7 +217,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByRole('button', { name: 'Act on 1 selected' }).waitFor();
     await page.keyboard.press('x');
     await page.getByRole('button', { name: 'Act on selected' }).waitFor();
-    // The focus moves from a row to a button, so Enter presses that button.
+    // Move the focus from a row to a button. Enter must press that button.
     await page.keyboard.press('/');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
@@ -258,12 +258,12 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const account = await world.newAccount();
     const { id } = (await account.create()).body;
     const task = `/admin/v1/tasks/${id}`;
-    // Requests that all pages make are omitted: the list of actions, and the overview, which supplies the title and
+    // Leaves out the requests that all pages make: the list of actions, and the overview, which supplies the title and
     // icon.
     for (const [hash, heading, ...expected] of [
       ['now', 'Now', '/admin/v1/trends?span=day&by=channel'],
       ['tasks', 'Tasks', '/admin/v1/tasks?limit=50'],
-      // The record is large and each read is audited, so it is read only once per change of the task.
+      // The record is large and each read is audited, so the page must read it only once per change of the task.
       [`tasks/${id}`, 'Attempts', task, `${task}/record`],
       [
         'money?period=days&from=2026-01-01&to=2026-02-01',

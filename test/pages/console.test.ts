@@ -182,7 +182,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
        ${withoutPolls(1000)}`,
     );
     await page.goto(`${gateway.url}/console#/tasks`);
-    // `waitFor` would wait until nothing is loading.
+    // Use `poll`, because `waitFor` would wait until nothing is loading any more.
     await expect.poll(() => page.getByText('Loading').count()).toBe(1);
     expect(calls).toEqual([]);
     await page.evaluate(
@@ -277,7 +277,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     expect(await overhang(page)).toBe(0);
     for (const scheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: scheme });
-      // The two schemes differ only in contrast.
+      // The two colour schemes differ only in contrast, so check nothing else in dark mode.
       expect(await seriousFindings(page, scheme === 'dark' ? contrast : undefined)).toEqual([]);
       await page.setViewportSize({ width: 1280, height: 900 });
       expect(await overhang(page)).toBe(0);

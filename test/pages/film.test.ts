@@ -5,7 +5,9 @@ import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** The simulator is on a private network, which only the configuration file can allow. No models are for sale yet. */
+/**
+ * The simulator is on a private network, which only the configuration file can allow. There are no models for sale yet.
+ */
 const yaml = `
 currency: USD
 results: { storage: directory }

@@ -36,7 +36,7 @@ describe.skipIf(browserPath === undefined)(`a newcomer${noBrowser}`, () => {
     await page.getByText('No upstream is configured yet. The simulator').waitFor();
     await page.getByLabel('Who renders it').selectOption('kling');
     await page.getByLabel(/^The vendor’s key/).fill('a-mistyped-key-of-nobody-1234');
-    // No vendor is called, because the gateway connects to private addresses only if a channel permits it.
+    // This does not call a vendor, because the gateway connects to private addresses only if a channel permits it.
     await page.getByLabel(/^Address/).fill('http://127.0.0.1:9');
     await expectReadable(page, 'start-upstream');
     await press('Continue');

@@ -23,7 +23,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { snap } from '../support/shots.ts';
 
-/** The document's examples must work with local mode's configuration as it is. */
+/** The document's examples must work with the unchanged configuration of local mode. */
 const yaml = readFileSync(new URL('../../src/local/gateway.local.yaml', import.meta.url), 'utf8').replaceAll(
   '${SIMULATOR_API_KEY}',
   'simulated',
@@ -49,7 +49,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByRole('heading', { name: 'Tasks' }).waitFor();
   };
 
-  /** The previous page also has a field for the model, so wait for the new one. */
+  /** The previous page also has a model field, so wait for the new page. */
   const openPlayground = async (page: Page) => {
     await page.goto(`${gateway.url}/account#/playground`);
     await page.getByRole('heading', { name: 'Playground' }).waitFor();
@@ -112,7 +112,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       const { schema } = post?.requestBody?.content['application/json'] ?? {};
       const named = components.schemas[String(schema?.$ref).split('/').at(-1) ?? ''];
       const { examples = [] } = named ?? schema ?? {};
-      // The document describes paths that have a parameter but no example.
+      // Skip paths with a parameter. The document describes them but has no example of the parameter.
       if (path.includes('{')) continue;
       if (path === '/v1/files') continue;
       for (const body of examples) tried.push([path, (await call('POST', path, { body })).status]);
@@ -410,7 +410,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       ['', 'Tasks', '/v1/videos/generations?limit=24&include=prompts'],
       ['playground', 'Playground', '/v1/models'],
       ['key', 'Key', '/v1/key'],
-      // Only a finished task shows whether a callback will be sent.
+      // This must be a finished task. An unfinished one does not show whether a callback will be sent.
       [
         `tasks/video/${id}`,
         'Task',

@@ -30,7 +30,7 @@ const live = (state) => ({
   ...state,
 });
 
-/** The custom properties that tokens.css defines. @param {RegExp} wanted */
+/** Returns the custom properties that tokens.css defines. @param {RegExp} wanted */
 function tokens(wanted) {
   const names = [...document.styleSheets]
     .flatMap(({ cssRules }) => [...cssRules])
@@ -142,7 +142,7 @@ const may = {
   onChange: nothing,
 };
 
-/** The rendering of each part, by name. @type {Record<string, () => unknown>} */
+/** How each part is rendered, by name. @type {Record<string, () => unknown>} */
 const samples = {
   Badge: () =>
     ['good', 'busy', 'warn', 'bad', 'idle'].map((tone) => html`<${Badge} tone=${tone} word=${tone} /> `),

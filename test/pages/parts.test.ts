@@ -50,7 +50,7 @@ describe.skipIf(browserPath === undefined)(`the parts of the pages${noBrowser}`,
       const { pathname } = new URL(route.request().url());
       return route.fulfill({ body: contentOf(pathname), contentType: contentType(pathname) });
     });
-    // On this page, the loading component is a sample that never finishes.
+    // On this page, the loading component is only a sample, so waiting for it to disappear would never end.
     await page.removeLocatorHandler(page.getByText('Loading…', { exact: true }).first());
     await page.goto('http://parts.test/');
     await page.locator('main').waitFor();

@@ -73,7 +73,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await again.page.getByRole('button', { name: 'Sign in instead' }).click();
     await again.page.getByLabel('Operator’s token').waitFor();
 
-    // Operators who may not grant rights over money are not offered those rights.
+    // An operator who may not grant rights over money does not see those rights in the list.
     await anna.page.getByRole('link', { name: 'People' }).click();
     await anna.page.getByRole('button', { name: 'Invite', exact: true }).click();
     await anna.page.getByLabel(/^tasks – /).waitFor();

@@ -17,7 +17,7 @@ function learned(...milliseconds: number[]): RenderTimes {
 }
 
 const usual = learned(...Array.from({ length: 40 }, (_, n) => 100_000 + n * 1_000));
-/** A random value of 0.5 means no jitter. */
+/** The random value 0.5 means that there is no jitter. */
 const facts = (change: Partial<PollFacts>): PollFacts => ({
   times: usual,
   elapsedMs: 0,

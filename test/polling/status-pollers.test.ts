@@ -149,7 +149,7 @@ it('uses the rate, the timeout and the callbacks of the running configuration, n
   expect(poller.callsBack()).toBe(true);
   [, current] = configs;
   isSilent = true;
-  // Much shorter than the minute in the first configuration.
+  // This is much shorter than the minute in the first configuration.
   const unanswered = poller.status(job, AbortSignal.timeout(30_000));
   await expect(unanswered).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(poller.callsBack()).toBe(false);

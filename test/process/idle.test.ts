@@ -7,8 +7,8 @@ import { databaseUri } from '../support/run-servers.ts';
 const countedSeconds = 15;
 const countsMax = 12;
 /**
- * An idle machine sends 1.7 commands per second (`npm run bench -- idle`). The limit is higher, because loops may
- * happen to run at the same time.
+ * An idle machine sends 1.7 commands per second (`npm run bench -- idle`). The limit is higher, because several loops
+ * may run at the same time by chance.
  */
 const commandsMax = countedSeconds * 4;
 

@@ -10,7 +10,7 @@ const never = new Promise<never>(() => undefined);
 it('a limit excludes the time for which the process was paused', async () => {
   const signal = timeLimit(1_000);
   standStill(3_000);
-  // Timers that are due fire before this resolves.
+  // This resolves only after all due timers have fired.
   await turn();
   expect(signal.aborted).toBe(false);
   await new Promise((resolve) => signal.addEventListener('abort', resolve));

@@ -8,7 +8,7 @@ import { imageIssue, imageRequest, submitContext, upstreamError, videoIssue } fr
 import { videoRequest } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 
-/** The simulator's dialect must accept, render and charge for everything that the adapter's own check accepts. */
+/** Whatever the adapter's own check accepts, the simulator's dialect must accept, render and charge for. */
 
 const simulator = useSimulator({ renderSeconds: 8 });
 

@@ -1,6 +1,6 @@
 import type { ImageRequest, VideoRequest } from '../../src/models/request.ts';
 
-/** The adapter and its dialect must either both accept or both reject each of these requests. */
+/** Requests that the adapter and its dialect must treat alike: either both accept a request, or both reject it. */
 
 const a = 'https://ex.com/a.png';
 const data = 'data:image/png;base64,iVBORw0KGgo=';
@@ -107,7 +107,7 @@ export const vendorInputs: Readonly<Record<string, VendorInputs>> = {
       ['flux-3-image', { size: '768sq', extra: { grounding: false } }, 1],
     ],
   },
-  /** For vendors with mappings, only the models in gateway.example.yaml exist. */
+  /** Vendors with mappings have only the models in gateway.example.yaml. */
   fal: {
     path: '/fal',
     videos: [

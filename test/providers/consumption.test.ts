@@ -80,7 +80,7 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
       const bodies = await Promise.all(rendered.map((asked) => bodyOf(provider, model, asked)));
       const [first] = rendered;
       if (first === undefined) continue;
-      // If only one value is possible, the adapter rejects all others and need not send this one.
+      // If only one value is possible, the adapter rejects all others and need not send the one that remains.
       const isKept = bodies.length === 1 && values.length > 1;
       const isUsed = consumed(first)?.fields.some((name) => name === field);
       expect([field, isUsed]).toEqual([field, isKept || bodies.some((body) => body !== plain)]);
@@ -105,7 +105,7 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
     const plain = await jsonOf({});
     const callbackUrl = 'https://gw.example/cb';
     const whole = JSON.parse(await bodyOf(provider, model, extraOf({}), { callbackUrl }))[1];
-    // A vendor may have its own field for the metadata.
+    // A vendor may have a field of its own for the metadata, which does not count.
     const decided = Object.keys(whole).filter((name) => !known.has(name) && name !== 'metadata');
     const taken = [...decided, ...(facts.reserved ?? []), ...keysOf(whole)].filter(
       (name) => !known.has(name),

@@ -24,9 +24,7 @@ import { upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors, type JobVendor } from './vendors.ts';
 
-/**
- * Every adapter must meet these requirements. They are tested on its simulator dialect through the real HTTP client.
- */
+/** Requirements for every adapter, tested on its simulator dialect through the real HTTP client. */
 
 const renderSeconds = 80;
 const simulator = useSimulator({ renderSeconds });
@@ -219,7 +217,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       await vendor.submit('a boat', submitContext({ ...context(), credential, callbackUrl: receiver.url }));
       await expect
         .poll(() => {
-          // Stop the clock once the job has finished, so that its callback's signature does not become too old.
+          // Stop the clock once the job has finished. Otherwise, the signature of its callback would become too old.
           if (!simulator.control.tasks('a boat').some(({ phase }) => isFinal(phase))) {
             simulator.control.advance(10);
             aheadMs += 10_000;
@@ -284,7 +282,10 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
   });
 
-  /** A DELETE would delete a finished job's result, so an adapter that refuses to cancel must not have sent one. */
+  /**
+   * A DELETE would remove a finished job's result. If an adapter refuses to cancel a job, it must therefore not have
+   * sent one.
+   */
   async function cancelled(operation: Operation): Promise<'cancelled' | 'refused' | undefined> {
     const methods: string[] = [];
     const request: ProviderContext['request'] = (asked) => {
@@ -360,7 +361,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       const found = await ask();
       expect(found === undefined).toBe(!part.lists);
       expect(found?.has('unknown') ?? false).toBe(false);
-      // A list that does not report how a job ended must omit that job.
+      // If a list does not report how a job ended, the adapter must leave that job out of its result.
       for (const [index, operation] of operations.entries()) {
         const listed = found?.get(operation.id);
         const alone = await vendor.status(operation, context());

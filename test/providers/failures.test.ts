@@ -21,9 +21,9 @@ import { refusalError } from '../../src/providers/shared/http-outcome.ts';
 import { failedJob } from '../../src/providers/shared/job-status.ts';
 
 /**
- * Every code on each vendor's error page. A line starts with what the adapter must conclude: the outcome (`ended` for a
- * job that failed), the class, and what was moderated. Responses follow as `STATUS CODE: MESSAGE`, without the message
- * if it is `m`.
+ * Covers every code on each vendor's error page. A line starts with what the adapter must conclude: the outcome
+ * (`ended` for a job that failed), the class, and what was moderated. The responses follow as `STATUS CODE: MESSAGE`.
+ * If the message is `m`, it is left out.
  */
 const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: string]>> = {
   ark: [arkFailures, `

@@ -47,7 +47,9 @@ const values: readonly JsonValue[] = [
   'opaque',
 ];
 
-/** `texts` must occur in what the request sends upstream. The plain request lacks the part under test. */
+/**
+ * `texts` must occur in what is sent upstream for `request`. `plain` is the same request without the part under test.
+ */
 export interface ImageProbe {
   readonly request: ImageRequest;
   readonly plain: ImageRequest;
@@ -76,7 +78,7 @@ export interface ForeignProbe extends ImageProbe {
   readonly fields: Readonly<Record<string, JsonValue>>;
 }
 
-/** A warning names at most `someNamesMax` fields, one of which may already be in the request without these fields. */
+/** A warning names at most `someNamesMax` fields. One of them may already be in the plain request. */
 const namesAtOnce = someNamesMax - 1;
 
 export function foreignProbesOf(columns: readonly string[]): ForeignProbe[] {
@@ -143,7 +145,10 @@ export function saidOfImage(row: ImageRow, { request }: ImageProbe, column: stri
   return unconsumedOfImage(request, capability.facts).includes(column) ? 'warned' : 'sent';
 }
 
-/** The core may split the request or fetch URLs first instead of sending it like this. */
+/**
+ * Returns false if the core would split the request or fetch its URLs first, so that the adapter never receives it in
+ * this form.
+ */
 export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   const { image } = row.provider;
   const capability = capabilityOf(row, request);

@@ -143,7 +143,7 @@ describe('OpenAI', () => {
       { json: fixture('openai/images') },
     );
     expect(sent.url).toBe('https://up.example/v1/images/generations');
-    // The model would reject `response_format` and does not support a seed, so both are missing.
+    // The model would reject `response_format` and does not support a seed, so neither may be sent.
     expect(sent.json).toEqual({
       model: 'gpt-image-1.5',
       prompt: 'a red cube',

@@ -6,7 +6,7 @@ import { providerContext, realMarker, submitContext, upstreamError } from './sup
 import { useSimulator } from './use-simulator.ts';
 import { jobVendors } from './vendors.ts';
 
-/** If an adapter has a list, polls must use it, so that many jobs in flight do not cost a request each. */
+/** If an adapter can list jobs, polls must use the list, so that many jobs in flight do not cost a request each. */
 
 const simulator = useSimulator({ renderSeconds: 80 });
 

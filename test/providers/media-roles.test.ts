@@ -8,7 +8,7 @@ import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked, canned, submitContext, videoRequest } from './support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** What every adapter sends for each image role, through the core that assigns the roles. */
+/** Tests what every adapter sends for each image role. The core assigns the roles. */
 
 const first = 'data:image/png;base64,Rmlyc3Q=';
 const last = 'data:image/png;base64,TGFzdA==';

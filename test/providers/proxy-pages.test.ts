@@ -5,7 +5,7 @@ import type { CannedAnswer } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
-/** A proxy that rejected the request created no job, but a proxy that stopped waiting may have. */
+/** If a proxy rejected the request, there is no job. If a proxy stopped waiting, there may be one. */
 const outcomes: Readonly<Record<number, UpstreamOutcome>> = {
   200: 'ambiguous',
   302: 'unavailable',

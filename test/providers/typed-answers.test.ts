@@ -7,7 +7,7 @@ import { canned, imageRequest, providerContext, submitContext, upstreamError } f
 import { videoRequest } from './support.ts';
 import { testOrigin } from '../support/test-origin.ts';
 
-/** Adapters return only typed values, whatever the upstream sent. */
+/** Adapters must return only typed values, whatever the upstream sends. */
 
 const hostile = '\u001B[2J\u202Ex';
 const about = { vendor: 'Test', inputs: 'text', unverified: [] };

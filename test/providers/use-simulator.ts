@@ -7,7 +7,7 @@ interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
 }
 
 /**
- * The simulator is reset before each test, so that it has no tasks, faults or counts. Only `control.advance` moves its
+ * Resets the simulator before each test, so that it has no tasks, faults or counts. Only `control.advance` moves its
  * clock.
  */
 export function useSimulator(options: {

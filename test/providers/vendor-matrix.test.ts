@@ -6,9 +6,7 @@ import { canned, providerContext, submissionOf, videoRequest } from './support.t
 import { parameters, probesOf, requestColumns, rowsOf, saidOf } from './vendor-matrix.ts';
 import type { Probe, Served } from './vendor-matrix.ts';
 
-/**
- * The adapter must send what a cell of docs/providers.md promises. Anything else must be rejected or cause a warning.
- */
+/** The adapter must send what a cell of docs/providers.md promises. It must reject everything else or warn about it. */
 
 const makers = Object.entries(providers).filter(([, { video }]) => video?.facts !== undefined);
 const rows = makers.flatMap(([name, provider]) =>

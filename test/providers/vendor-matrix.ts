@@ -65,7 +65,7 @@ type Role = (typeof roles)[number];
 export interface Probe {
   readonly request: VideoRequest;
   readonly plain: VideoRequest;
-  /** The sent body must contain these texts. If undefined, it must differ from the body for `plain`. */
+  /** Texts that the body must contain when it is sent. If undefined, the body must differ from the one for `plain`. */
   readonly texts?: readonly string[];
   readonly field?: Field;
   readonly parameter?: string;

@@ -10,7 +10,7 @@ import { callback, canned, imageIssue, imageRequest, providerContext, submitCont
 import { upstreamError, videoIssue, videoOutput, videoRequest } from './support.ts';
 import type { CannedAnswer } from './support.ts';
 
-/** Each row becomes a test of a vendor's requests or responses. */
+/** Each row becomes a test of what a vendor receives or returns. */
 
 interface Usual {
   readonly model?: string;
@@ -119,7 +119,7 @@ function callsOf<Asked>(usual: Usual, { request, create, jobs }: Part<Asked>) {
 function requestTables<Asked>(usual: Usual, { request, issue }: Part<Asked>, { sentFor }: Calls<Asked>) {
   const { model: usualModel = '' } = usual;
   return {
-    /** Every body must also contain `common`. Every path starts with `root`. */
+    /** Every body must also contain the fields of `common`. Every path starts with `root`. */
     sends(rows: readonly BodyRow<Asked>[], common: (model: string) => object, root = '') {
       const cases = rows.map((row) =>
         row.length === 5

@@ -11,7 +11,7 @@ import { klingCallbackSecret } from '../../workshop/simulator/dialects/kling.ts'
 import { replicateWebhookSecret } from '../../workshop/simulator/dialects/replicate.ts';
 import { imageRequest, videoRequest } from './support.ts';
 
-/** One row per adapter that runs jobs, with its dialect of the simulator. */
+/** One row per adapter that runs jobs, with the simulator's dialect for it. */
 
 interface Row {
   readonly name: string;
@@ -26,7 +26,7 @@ interface Row {
   readonly billsUntold?: true;
   readonly forgetsCancelled?: true;
   readonly unlisted?: true;
-  /** After these faults, a job certainly costs nothing. Only such jobs may be replaced. */
+  /** After these faults, it is certain that a job costs nothing. Only such jobs may be replaced. */
   readonly unbilled?: readonly ('failed' | 'moderation-in-task')[];
   readonly mapping?: FieldMapping;
   readonly unmarked?: true;
@@ -94,7 +94,7 @@ function jobs<Request extends GenerationRequest>(
     list: async (operations, context) => part.list?.(operations, mapped(context)),
     linkHeaders: (url, context) => part.linkHeaders?.(url, context) ?? {},
     find: async (prompt, marker, context) => {
-      // Wide enough for slow tests and for tests that advance the simulator's clock.
+      // The window is wide enough for slow tests and for tests that advance the simulator's clock.
       const window = { sentAfter: Date.now() - 3_600_000, sentBefore: Date.now() + 3650 * 86_400_000 };
       return part.find?.({ request: request(prompt), marker, ...window }, mapped(context));
     },

@@ -231,7 +231,7 @@ describe('the copy of a result', () => {
       evidence: 'silent',
       record: { state: 'retry', names: ['0.png'] },
     });
-    // On a busy machine, the response head alone may take longer, so the limit is doubled until it suffices.
+    // On a busy machine, even the head of the response may take longer, so the limit is doubled until it suffices.
     let timeoutMs = 100;
     const late = () => copyOf(`task_hangs_${(timeoutMs *= 2)}`, '/hangs', { timeoutMs });
     await expect.poll(late).toMatchObject({ evidence: undefined, record: { state: 'retry', tries: 1 } });
@@ -253,14 +253,14 @@ describe('the copy of a result', () => {
     let peak = 0;
     const before = process.memoryUsage().rss;
     const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss - before)), 20);
-    // Without a time limit, because a busy machine needs minutes for so many bytes.
+    // The time limit is an hour, because a busy machine needs minutes for so many bytes.
     const { item } = await copyOf('task_large', '/large', { timeoutMs: 3_600_000 });
     const endless = await copyOf('task_endless', '/endless', { timeoutMs: 3_600_000 });
     clearInterval(timer);
     expect(item?.stored?.name).toBe('0.mp4');
     expect(endless.record?.error).toContain('answer_too_large');
     expect(peak).toBeLessThan(largeBytes / 2);
-    // Copies that earlier tests aborted remove their parts only afterwards.
+    // Poll, because copies that earlier tests aborted may remove their parts late.
     await expect.poll(() => readdir(join(directory, '.parts'))).toEqual([]);
   });
 });

@@ -114,7 +114,7 @@ const ways = [
 
 describe.each(jobVendors)('a result of $name', (vendor) => {
   it.each(ways)('that is %s: a refused link is replaced before the task succeeds', async (_, isStored) => {
-    // If the vendor sends callbacks, the first link arrives with the callback.
+    // If the vendor sends callbacks, a callback delivers a link too, so one more link must be refused.
     const stale = vendor.callbackUrl === undefined ? 1 : 2;
     const fault = `[sim:url-403*${stale}]`;
     const { outcome, asked, headersFor } = await end(vendor, { fault, isStored });

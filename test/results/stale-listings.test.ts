@@ -8,7 +8,7 @@ import type { ResultCopy, ResultCopyStore } from '../../src/store/result-copies.
 import { openDatabase } from '../capacity/support.ts';
 import { testSealing } from '../support/sealing.ts';
 
-/** Another process changes an item after it was listed. */
+/** Tests what happens if another process changes an item after it was listed. */
 
 const startedAt = 1_000_000_000_000;
 let time = startedAt;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(() => void (time = startedAt));
 
-/** Calls `meanwhile` after it has deleted the first file. */
+/** Returns a copier that calls `meanwhile` after deleting the first file. */
 function copierWith(meanwhile: () => Promise<void>) {
   const removed: string[] = [];
   const storage = {

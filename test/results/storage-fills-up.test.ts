@@ -27,7 +27,8 @@ const states = ['full', 'failing', 'unreachable'] as const;
 let state: (typeof states)[number] = 'full';
 
 /**
- * Forwards requests while files are accepted. Otherwise, responds like a full MinIO, fails, or closes the connection.
+ * Forwards requests as long as files are accepted. Otherwise, it responds like a full MinIO, fails, or closes the
+ * connection.
  */
 function pass(from: IncomingMessage, response: ServerResponse): void {
   const isWrite = from.method === 'PUT' || from.method === 'POST';
@@ -80,7 +81,7 @@ const images = '/v1/images/generations';
 const generate = (more: object) =>
   account.call('POST', images, { body: { model: 'gpt-image', prompt: 'a red cube', ...more } });
 
-/** Stops the gateway's clock, so that a busy machine does not use up the ten seconds. */
+/** Stops the gateway's clock, so that the ten seconds do not pass while a busy machine is working. */
 function stopClock(): { pass: (ms: number) => void; start: () => void } {
   const { clock } = gateway;
   let at = Date.now() + clock.aheadMs;
@@ -172,7 +173,7 @@ describe.each(states)('a storage that is %s', (now) => {
     expect((await finished(id))['data']).toMatchObject([{ url: `${origin}/0.png` }]);
     const { copier } = gateway.core.results.kept ?? {};
     const { pass } = stopClock();
-    // A link that cannot be opened would have fewer attempts.
+    // There must be ten retries. A link that cannot be opened would have fewer.
     for (let tries = 0; tries < 10; tries += 1) {
       pass(5 * 60_000);
       expect(await copier?.retryDue()).toEqual({ done: 0, failed: 0 });

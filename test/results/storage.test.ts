@@ -212,7 +212,7 @@ describe('a bucket', () => {
   });
 });
 
-// The test's S3 server does not verify presigned URLs, so this test does.
+// The S3 server of these tests does not verify presigned URLs, so verify them here.
 describe('the address at which an S3 server serves a file', () => {
   it.each(['GET', 'HEAD'] as const)('carries a valid signature by the secret: %s', async (method) => {
     const storage = createS3Storage({ ...s3Settings, links: 'presigned' });

@@ -177,7 +177,7 @@ describe('results in our own storage', () => {
     tasks.replaceItems = () => Promise.reject(new Error('the process dies'));
     await reconcile();
     tasks.replaceItems = replaceItems;
-    // The file must be stored but its link not yet published, or else this test proves nothing.
+    // The file must be stored, but its link must not have been published yet. Otherwise, this test proves nothing.
     expect((await readdir(directory, { recursive: true })).join()).toContain(`${task['id']}/0.mp4`);
     expect(await copyOf(task['id'])).toMatchObject({ state: 'retry' });
     await due();
@@ -185,7 +185,7 @@ describe('results in our own storage', () => {
     const { body } = await account.call('GET', `/v1/videos/generations/${task['id']}`);
     expect((await fetch(body.video_url)).status).toBe(200);
     expect(body.video_url).toContain(`/media/${task['id']}/0.mp4`);
-    // The link comes from the task, not from the copy's record, which is checked once more.
+    // The link comes from the task, not from the record of the copy. That record is processed once more here.
     const stored = await copyOf(task['id']);
     await resultCopies.write({ ...stored, state: 'retry', names: [], dueAt: 0 });
     await reconcile();
@@ -225,7 +225,7 @@ describe('results in our own storage', () => {
     expect(task).toMatchObject({ status: 'failed', error: { code: 'task_expired' }, data: [] });
     const entries = await gateway.core.ledger.entriesOfTask(id);
     expect(entries.map(({ kind }) => kind)).toEqual(['hold', 'release']);
-    // The retries end eventually, but a poll in flight at the deadline may write once more.
+    // The retries must end eventually, but a poll that was in flight at the deadline may write once more, so poll.
     const afterRetry = async () => {
       const copy = await copyOf(id);
       await gateway.core.stores.resultCopies.write({ ...copy, state: 'retry', dueAt: 0 });

@@ -67,8 +67,8 @@ describe('the fallback of a plan', () => {
   });
 
   it('is included in the hold: the most expensive channel counts, although the plan itself does not need it', () => {
-    // The plan omits a channel with an open circuit, but the fallback includes it, because the circuit may close before
-    // the job fails.
+    // The plan leaves out a channel with an open circuit. The fallback includes it, because the circuit may close
+    // before the job fails.
     const plan = planOf({ broken: 'dear' });
     expect(plan.candidates.map(({ channel }) => channel)).toEqual(['low', 'other']);
     expect(plan.fallback?.candidates.map(({ channel }) => channel)).toEqual(['dear', 'other']);

@@ -269,7 +269,7 @@ function askFor({ model, upstream: name }: Sold, chosen: Wish): VideoRequest {
   const isGrok = name.startsWith('grok');
   const lengths = [shortest, shortest + 1, model.durations?.max ?? 5, 5, 'auto' as const];
   const media = name.includes('t2v') ? undefined : name.includes('i2v') ? 'image' : chosen.media;
-  // Reference videos may last 15 seconds in total, and this fault requires a reference video.
+  // This fault sets the length of a reference video, so it requires one. Reference videos may last 15 seconds in total.
   const fault = chosen.fault === 'input-seconds=15' && media !== 'video' ? undefined : chosen.fault;
   const marks = [`[sim:ratio=${rendered}]`, ...(fault === undefined ? [] : [`[sim:${fault}]`])];
   const url = 'https://media.example/1';

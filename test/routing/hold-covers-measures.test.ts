@@ -19,8 +19,8 @@ import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
 /**
- * Tries prices with any measure. Usage within the bounds of the request and its model must cost no more than the hold,
- * the lines must add up to the charge, and the order of images must not matter.
+ * Tries prices with any measure. If usage is within the bounds of the request and its model, it must not cost more than
+ * the hold. The price lines must add up to the charge, and the order of images must not matter.
  */
 
 const sizes = ['1024x1024', '1536x1024', '2048x2048'];
@@ -36,7 +36,7 @@ type Line = { readonly measure: Measure; readonly price: string; readonly [field
 
 const amount = fc.integer({ min: 1, max: 900 }).map((cents) => (cents / 100).toFixed(2));
 
-/** One or two price lines per measure. The last line always matches. */
+/** Returns one or two price lines per measure. The last line always matches. */
 function linesOf(measure: Measure, kind: TaskKind): fc.Arbitrary<Line[]> {
   const when =
     kind === 'image'

@@ -20,7 +20,9 @@ const channelOf = (name: string, { path, model, mapping }: any, request: any, ap
 });
 const ask = (channel: any) => tryCredential(channel, 'a', AbortSignal.timeout(60_000));
 
-/** These vendors return images immediately, so they have no jobs to ask for. Another free request requires a key. */
+/**
+ * These vendors return images immediately, so there are no jobs to query. The key is checked with another free request.
+ */
 const atOnce = [
   { name: 'openai', path: '/openai/v1', model: 'gpt-image-2' },
   { name: 'stability', path: '/stability', model: 'core' },

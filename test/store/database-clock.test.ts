@@ -255,7 +255,7 @@ it('a response that a busy process reads late does not set the time back', async
     lateMs = 7_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect([server, clock.now()]).toEqual([1_007_000, 1_007_000]);
-    // In the opposite order, the earlier value would contradict the new one.
+    // Moving the clock back first would make the earlier value contradict the new one.
     server += 20_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(clock.now()).toBe(1_027_000);

@@ -46,9 +46,10 @@ describe('a startup', () => {
     const accepted: string[] = [];
     let indexes = 0;
     for (const collection of await mongo.db.collections()) {
-      // Starting only the collection's own store is faster, but the first time, every store must start.
+      // Starting only the collection's own store is faster. The first time, however, every store must start.
       const make = (indexes > 0 && makers.get(collection.collectionName)) || ensureAll;
-      // The stand-in drops an index by name from every collection that has an index with that name.
+      // Repeat this for each collection. When the stand-in drops an index, it does so in every collection that has an
+      // index with that name.
       await make();
       for (const { name, key, ...shape } of await collection.indexes()) {
         if (name === undefined || name === '_id_') continue;
@@ -57,8 +58,8 @@ describe('a startup', () => {
         if (!(error instanceof IndexConflictError))
           accepted.push(`${collection.collectionName}.${name}: ${String(error)}`);
         await collection.createIndex(key, { name, ...options(shape) });
-        // The rejected startup may have begun to create indexes of other collections. Let it finish before those
-        // indexes are dropped.
+        // The rejected startup may have begun to create indexes of other collections. Let it finish before the test
+        // drops those indexes.
         await make();
       }
     }

@@ -75,7 +75,7 @@ describe('docs/queries.md', () => {
   });
 });
 
-/** Callers filter their tasks by these query parameters. `key` comes from the API key. */
+/** The query parameters by which callers filter their tasks, except `key`, which comes from the API key. */
 const callersFilters = {
   status: { status: 'running' },
   model: { model: 'm' },

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const minute = 60_000;
-/** Far in the future, because MongoDB may remove expired counters at any time. */
+/** The time is far in the future, because MongoDB may remove expired counters at any moment. */
 const first = 70_000_000 * minute;
 
 it('every request of a minute has its own number, whichever process counts it', async () => {

@@ -4,7 +4,7 @@ import { createRepeatStore } from '../../src/store/repeats.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
-/** Far in the future, because MongoDB may remove expired documents at any time. */
+/** The time is far in the future, because MongoDB may remove expired documents at any moment. */
 let clock = 4_200_000_000_000;
 let count = 0;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { createSlotStore } from '../../src/store/slots.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
-/** Far in the future, because MongoDB may remove expired documents at any time. */
+/** The time is far in the future, because MongoDB may remove expired documents at any moment. */
 let clock = 4_200_000_000_000;
 beforeAll(async () => {
   database = await openDatabase();
@@ -109,7 +109,7 @@ describe('a slot', () => {
     );
     expect(new Set(taken(answers)).size).toBe(60);
     expect(answers).not.toContain('large/a/0');
-    // No number may be missing, because a slot that was never created could never be taken.
+    // No number may be missing, because a slot that does not exist cannot be taken.
     const numbers = await numbersOf('large/a');
     expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, n) => n));
     expect(numbers.length).toBeLessThanOrEqual(128);

@@ -89,7 +89,7 @@ describe('of simultaneous writers', () => {
     const runs = Array.from({ length: 20 }, (_, n) => openStore().step(id, sendingBy(`run${n}`)));
     expect((await Promise.all(runs)).filter(({ ok }) => ok)).toHaveLength(1);
     expect((await read(id)).attempts).toMatchObject([{ n: 1, state: 'sending' }]);
-    // A late repetition by the first run must not deprive the current run of the right to send.
+    // If the first run repeats its event late, the current run must not lose its right to send.
     expect(await tasks.step(id, { ...refused, owner: 'first', stays: true })).toMatchObject({
       code: 'decided',
     });

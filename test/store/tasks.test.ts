@@ -194,7 +194,7 @@ describe('whatever the connection string says', () => {
     });
     const seen: { readonly name: string; readonly command: Record<string, unknown> }[] = [];
     client.on('commandStarted', ({ commandName, command }) => void seen.push({ name: commandName, command }));
-    // On a single server, the driver chooses its own read preference, so check the one that would be sent to a replica
+    // With a single server, the driver chooses its own read preference. Check the one that it would send to a replica
     // set.
     const used: (string | undefined)[] = [];
     const db = new Proxy(client.db(), {

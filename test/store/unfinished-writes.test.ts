@@ -6,11 +6,11 @@ import { connectMongo } from '../../src/store/mongo.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
 /**
- * Connections close just as a write begins. The tests have their own file, because they patch the sockets of the whole
- * process.
+ * Connections close just as a write begins. These tests have a file of their own, because they patch the sockets of the
+ * whole process.
  */
 
-/** Heartbeats are polled instead of streamed, so that each one is a write on every server. */
+/** With this option, heartbeats are polled instead of streamed, so each one is a write on any server. */
 const polled = 'serverMonitoringMode=poll';
 
 async function connect(options: string) {
@@ -38,7 +38,7 @@ async function connect(options: string) {
 }
 
 it('a command fails, and the server is found again', async () => {
-  // No heartbeat may precede the command, because a failed heartbeat would close the command's connection.
+  // The heartbeats are far apart, because a failed heartbeat before the command would close the command's connection.
   const { client, ping, ended, pooled } = await connect(`${polled}&heartbeatFrequencyMS=600000`);
   await expect(ping()).rejects.toThrow(MongoNetworkError);
   await expect.poll(() => ping().catch(() => 'not yet')).toBe(1);

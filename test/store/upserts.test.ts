@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /**
- * The first call of each named method loses a race to `other`, because two upserts with the same `_id` may both try to
- * insert.
+ * Makes the first call of one of these methods lose a race to `other`. This can happen because two upserts with the
+ * same `_id` may both try to insert.
  */
 function losingRace(methods: readonly (keyof Collection)[], other: () => Promise<unknown>): Db {
   const { db } = database;
@@ -45,7 +45,7 @@ function losingRace(methods: readonly (keyof Collection)[], other: () => Promise
 }
 
 describe('the requests of a key in a minute', () => {
-  /** Far in the future, because MongoDB may remove expired documents at any time. */
+  /** The time is far in the future, because MongoDB may remove expired documents at any moment. */
   const minute = 4_200_000_000_000;
 
   it('are counted exactly when many arrive at once, separately for each key and minute', async () => {

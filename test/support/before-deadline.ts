@@ -10,8 +10,8 @@ export interface BeforeDeadline {
 }
 
 /**
- * If the task finishes before `isReached` returns true, because the machine is busy, creates another one with twice the
- * time.
+ * Creates a task and waits until `isReached` returns true. On a busy machine, the task may finish first. In that case,
+ * creates another one with twice the time.
  */
 export async function reachedBeforeDeadline(
   account: TestAccount,

@@ -20,13 +20,13 @@ export interface TestBrowser {
 
 export const browserPath = [
   process.env['CHROMIUM_PATH'] ?? '',
-  // Headless shell uses half as much CPU time as full Chromium.
+  // Prefer headless shell, which uses half as much CPU time as full Chromium.
   ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
     (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, name)),
   ),
 ].find((path) => path !== '' && existsSync(path));
 
-/** Explains in the names of page tests why they are skipped. Empty if a browser is available. */
+/** Added to the names of page tests to explain why they are skipped. Empty if a browser is available. */
 export const noBrowser =
   browserPath === undefined ? ' (skipped: no Chromium on PATH or at CHROMIUM_PATH)' : '';
 
@@ -48,8 +48,8 @@ export async function startBrowser(): Promise<TestBrowser> {
       await context.addInitScript(reportViolations);
       const page = await context.newPage();
       page.setDefaultTimeout(waitMs);
-      // Content that arrives late shifts the layout, so that a click would miss. Wait for loading to finish before
-      // every action.
+      // Wait for loading to finish before every action. Content that arrives late shifts the layout, so a click could
+      // miss.
       await page.addLocatorHandler(page.getByText('Loading…', { exact: true }).first(), () =>
         Promise.resolve(),
       );
@@ -73,7 +73,7 @@ const reportViolations = `
     globalThis.reportViolation('violation: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample));
 `;
 
-/** Stops a page from polling: timers of `ms` or longer never fire. */
+/** Keeps a page from polling, because timers of `ms` or longer never fire. */
 export const withoutPolls = (ms: number): string => `{
   const { setTimeout: set } = globalThis;
   globalThis.setTimeout = (run, after, ...rest) => (after >= ${ms} ? 0 : set(run, after, ...rest));
@@ -136,7 +136,7 @@ export async function pressSearchKey(page: Page): Promise<void> {
       () => false,
     ))
   );
-  // If the focus arrived late, the second key press was typed into the field.
+  // If the focus arrived late, the second key press was typed into the field, so clear it.
   await page.locator('#find').fill('');
 }
 

@@ -13,8 +13,9 @@ export interface ReceivedCallback {
 export type CallbackReceiver = Awaited<ReturnType<typeof startCallbackReceiver>>;
 
 /**
- * Records requests to a caller's endpoint. It responds with these statuses in order and then repeats the last one. 0
- * means no response. A function receives the request's index and sends the response itself.
+ * Starts a caller's endpoint that records the requests it gets. It responds with these statuses in order and then
+ * repeats the last one. A status of 0 means no response. If a function is passed instead, it gets the request's index
+ * and sends the response itself.
  */
 export async function startCallbackReceiver(
   answer: readonly number[] | ((response: ServerResponse, index: number) => void) = [204],
@@ -50,7 +51,9 @@ export async function startCallbackReceiver(
   };
 }
 
-/** Exactly one request, the last one, must have delivered the callback. Earlier ones may fail on a busy machine. */
+/**
+ * Checks that exactly one request, the last one, has delivered the callback. On a busy machine, earlier ones may fail.
+ */
 export function expectDeliveredOnce(
   { received }: { readonly received: readonly ReceivedCallback[] },
   task: Task | undefined,

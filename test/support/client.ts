@@ -34,7 +34,10 @@ export interface TestAccount {
   readonly call: Call;
   balance(): Promise<{ available: string; held: string }>;
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** While the gateway is busy, repeats the request with the same idempotency key. Resolves to the task id. */
+  /**
+   * Creates a task and resolves to its id. While the gateway is busy, repeats the request with the same idempotency
+   * key.
+   */
   made(body?: Record<string, unknown>): Promise<string>;
   finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
 }
@@ -147,7 +150,7 @@ export async function postForm(
   return { status: response.status, headers: Object.fromEntries(response.headers), text, body: parse(text) };
 }
 
-/** Uses node:http, because fetch hides connection and encoding headers. */
+/** Uses node:http, because fetch hides headers for connections and encodings. */
 export function send(
   url: string,
   method: string,

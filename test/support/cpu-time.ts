@@ -1,4 +1,4 @@
-/** In milliseconds. Unlike elapsed time, CPU time is not affected by pauses of the machine. */
+/** Returns the CPU time in milliseconds. Unlike elapsed time, it is not affected by pauses of the machine. */
 export function cpuMsOf(work: () => unknown): number {
   const before = process.cpuUsage();
   work();

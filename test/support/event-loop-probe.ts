@@ -14,13 +14,13 @@ export interface Probe {
 }
 
 /**
- * Loaded before a program (`--import`, with `--expose-gc`). Many times per second, writes event-loop stalls and memory
- * use to PROBE_FILE. A stall is the time between two timer ticks or, if less, the CPU time that the event-loop thread
- * used in between, because a thread on a busy machine may just be waiting for a core.
+ * Loaded before a program (`--import`, with `--expose-gc`). Writes event-loop stalls and memory use to PROBE_FILE many
+ * times per second. A stall is the time between two timer ticks. If the event-loop thread used less CPU time than that
+ * in between, the CPU time counts instead, because a thread on a busy machine may just be waiting for a core.
  */
 const everyMs = 5;
 const writtenEveryMs = 50;
-/** Threads may take this long to return collected garbage to the system. */
+/** It may take threads this many milliseconds to return collected garbage to the system. */
 const releasedWithinMs = 100;
 const file = process.env['PROBE_FILE'] ?? '';
 const threadClock = openThreadClock();
@@ -69,7 +69,7 @@ setInterval(() => {
 
 setInterval(() => {
   probe = { ...probe, written: probe.written + 1 };
-  // Renaming is atomic, so that readers never see a partial file.
+  // Rename the file, which is atomic, so that readers never see part of it.
   writeFileSync(`${file}.new`, JSON.stringify(probe));
   renameSync(`${file}.new`, file);
 }, writtenEveryMs).unref();

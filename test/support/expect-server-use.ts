@@ -2,8 +2,9 @@ import { afterAll, type RunnerTestSuite } from 'vitest';
 import { forgetServerUse, serverWasUsed } from './server-use.ts';
 
 /**
- * A file of the `servers` project must use a server, because outside this project, it would start within a second. A
- * file usually ends up here because it imports a helper that shares a module with server helpers. Move the helper.
+ * A file of the `servers` project must use a server. Outside this project, a file without one would start within a
+ * second. A file usually ends up here because it imports a helper that shares a module with server helpers. In that
+ * case, move the helper.
  */
 forgetServerUse();
 

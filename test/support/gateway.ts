@@ -31,14 +31,14 @@ export interface TestGateway {
   readonly admin: AdminCall;
   /** The account's create requests carry an idempotency key and are repeated while the gateway is busy. */
   account(options?: AccountOptions): Promise<TestAccount>;
-  /** Runs the reconciler once, with the clock so far ahead that unchanged tasks are considered abandoned. */
+  /** Runs the reconciler with the clock so far ahead that it considers unchanged tasks abandoned. */
   reconcile(): Promise<ReconcileReport>;
   stopWorker(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
-  /** `${SIMULATOR_URL}` stands for the simulator's URL. Defaults to `testYaml`. */
+  /** In this text, `${SIMULATOR_URL}` stands for the simulator's URL. Defaults to `testYaml`. */
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
@@ -55,11 +55,14 @@ export const videoBody = {
   ratio: '16:9',
 } as const;
 
-/** A 5-second 720p 16:9 video by the documented formula: 1280 × 720 × 121 / 1024. Charged at 7.00 per million. */
+/**
+ * The tokens of a 5-second 720p 16:9 video by the documented formula: 1280 × 720 × 121 / 1024. A million tokens cost
+ * 7.00.
+ */
 export const videoTokens = 108_900;
 export const videoCharge = '0.762300';
 
-/** Longer than a task must stay unchanged before the reconciler considers it abandoned. */
+/** Exceeds the time after which the reconciler considers an unchanged task abandoned. */
 const abandonedAfterMs = 3 * 60_000;
 
 /** Temporal allows one runtime per process, even if a test file starts multiple gateways. */

@@ -14,8 +14,8 @@ declare module 'vitest' {
 }
 
 /**
- * The whole run shares one Temporal server and one MongoDB. Separate task queues and database names isolate the tests
- * from each other.
+ * Starts one Temporal server and one MongoDB for the whole run. Separate task queues and database names isolate the
+ * tests from each other.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-test-'));

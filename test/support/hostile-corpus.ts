@@ -1,6 +1,9 @@
 import { pngHeader } from '../images/support.ts';
 
-/** Cheap to send, but possibly expensive to handle. The gateway must reject such a request or handle it cheaply. */
+/**
+ * A request that is cheap to send but may be expensive to handle. The gateway must either reject it or handle it
+ * cheaply.
+ */
 export interface HostileRequest {
   readonly name: string;
   readonly path: string;

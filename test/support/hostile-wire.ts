@@ -10,7 +10,7 @@ export interface WireRequest {
 }
 
 /**
- * A body has a `content-length`, or arrives as one chunk per piece, in one-byte chunks, or in one-byte chunks after
+ * How a body is sent: with a `content-length`, as one chunk per piece, in one-byte chunks, or in one-byte chunks after
  * many spaces.
  */
 export type Framing = 'length' | 'chunks' | 'bytes' | 'spaced bytes';
@@ -29,7 +29,7 @@ export function* wireOf(request: WireRequest, framing: Framing): Generator<Buffe
   let last: string | Buffer | undefined;
   let bytes = Buffer.alloc(0);
   for (const piece of pieces()) {
-    // Large bodies yield the same piece over and over, so convert it to bytes only once.
+    // Large bodies yield the same piece many times, so convert it to bytes only once.
     if (piece !== last) bytes = Buffer.from(piece);
     last = piece;
     if (framing === 'length') yield bytes;

@@ -114,8 +114,8 @@ const unused = (): never => {
 };
 
 /**
- * Accepts every request unless it contains `refuse_me`. The model `o` uses only the prompt. Callbacks contain `done:
- * true`.
+ * This provider accepts every request, unless it contains `refuse_me`. The model `o` uses only the prompt. Callbacks
+ * contain `done: true`.
  */
 const testProvider: Provider = {
   about: { vendor: 'Test', inputs: 'text', unverified: [] },
@@ -305,7 +305,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       tryCallback: createTryCallback({
         takePlace: (origin, account) => callbackPlaces.takeFree(origin, account),
         webhookSecrets: webhookSecretsOf({ stores, secrets }),
-        // A slow machine may take longer than the usual ten seconds.
+        // The time limit is long, because a slow machine may take longer than the usual ten seconds.
         deliver: (delivery) => callbacks.deliver({ ...delivery, timeoutMs: 180_000 }),
         now,
         randomBytes,
@@ -397,7 +397,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
   ];
 }
 
-/** Only the tests' own address may be reached. Other tests cover the real rules. */
+/** Callbacks may reach only the address of the tests. Other tests cover the real rules. */
 const callbacks = createGuardedClient({ networks: ['127.0.0.1/32'] });
 
 function refuseForbidden(url: string): string | undefined {

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 
 /**
- * Delays writes on TCP sockets at random but preserves their order. Loaded into every process of a run, so that a test
- * that depends on the order of two processes fails now rather than on a slow machine. docs/contributing.md has the
+ * Delays writes on TCP sockets at random but preserves their order. If a test depends on the order of two processes, it
+ * then fails now rather than on a slow machine. Loaded into every process of a run. docs/contributing.md has the
  * command.
  */
 
@@ -13,7 +13,7 @@ const prototype = /** @type {any} */ (Socket.prototype);
 for (const name of ['_write', '_writev']) {
   const write = prototype[name];
   prototype[name] = function late(/** @type {any[]} */ ...args) {
-    // Pipes to child processes have no port.
+    // Pipes to child processes have no port. Do not delay them.
     if (this.remotePort === undefined || Math.random() >= share) return write.apply(this, args);
     setTimeout(() => {
       if (this.destroyed) args.at(-1)(new Error('The socket was closed before a delayed write.'));

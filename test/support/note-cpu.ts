@@ -13,7 +13,10 @@ afterAll(({}, { file }) => {
   file.meta.cpuSeconds = cpuSeconds() - before;
 });
 
-/** In seconds. On Linux, the total includes exited children, and the four fields are in hundredths of a second. */
+/**
+ * Returns the CPU time of this process in seconds. On Linux, it includes children that have exited, and the four fields
+ * are in hundredths of a second.
+ */
 function cpuSeconds(): number {
   if (process.platform !== 'linux') return process.cpuUsage().user / 1e6;
   const stat = readFileSync('/proc/self/stat', 'utf8');

@@ -2,7 +2,10 @@ import { Collection, Db } from 'mongodb';
 import { describeShape, shapeOfFilter, type QueryShape } from './query-shape.ts';
 import { copySuffix } from './stale-reads.ts';
 
-/** The driver's methods are wrapped, because only the call site reveals whether src or a test sent the query. */
+/**
+ * A query that src has sent. The driver's methods are wrapped, because only the call site reveals whether src or a test
+ * sent a query.
+ */
 interface Noted {
   readonly collection: string;
   readonly operation: string;
@@ -38,8 +41,8 @@ for (const operation of operations) {
 }
 
 /**
- * MongoDB before 5.0 rejects operators without fields, but the server under test may accept them. This throws on any
- * version.
+ * Throws on any version of MongoDB. Versions before 5.0 reject operators without fields, but the server under test may
+ * accept them.
  */
 function refuseEmptyOperators(update: unknown, file: string): void {
   if (typeof update !== 'object' || update === null) return;
@@ -72,8 +75,8 @@ function note(entry: Noted): void {
 }
 
 /**
- * Cursors are sorted after they are filtered. A query is therefore recorded once it is sorted or, if it never is, at
- * the end of the file.
+ * A cursor is sorted after it is filtered. Its query is therefore recorded only once it is sorted or, if it never is,
+ * at the end of the file.
  */
 const cursors: Noted[] = [];
 function followSort(cursor: { sort: (order: unknown) => unknown }, entry: Noted): void {
@@ -103,7 +106,7 @@ function sortOf(options: unknown): Record<string, 1 | -1> {
   );
 }
 
-/** Undefined if a test, or the driver itself (findOne calls find), made the call. */
+/** Undefined if the call was made by a test, or by the driver itself (findOne calls find). */
 function callerFile(): string | undefined {
   const prepare: unknown = Reflect.get(Error, 'prepareStackTrace');
   const { stackTraceLimit } = Error;

@@ -33,7 +33,7 @@ export async function startOtlpReceiver() {
 type Value = Buffer | bigint;
 type Fields = ReadonlyMap<number, readonly Value[]>;
 
-/** Field numbers are from opentelemetry/proto/trace/v1/trace.proto. */
+/** The field numbers are from opentelemetry/proto/trace/v1/trace.proto. */
 function spansOf(request: Buffer): ReceivedSpan[] {
   return messages(read(request), 1).flatMap((ofProcess) => {
     const resource = messages(ofProcess, 1).flatMap((message) => attributesOf(message, 1));
@@ -75,7 +75,7 @@ function number(fields: Fields, field: number): bigint {
   return typeof value === 'bigint' ? value : 0n;
 }
 
-/** See https://protobuf.dev/programming-guides/encoding/. */
+/** For the encoding, see https://protobuf.dev/programming-guides/encoding/. */
 function read(buffer: Buffer): Fields {
   const fields = new Map<number, Value[]>();
   let at = 0;

@@ -11,7 +11,7 @@ import { listen, listener } from './listen.ts';
 export interface PortTaker {
   readonly taken: readonly number[];
   before(program: string): Promise<string>;
-  /** With these options, the port of an API, or of any Node process with a port among its arguments, is taken. */
+  /** Options that make the taker occupy the port of an API, or of any Node process with a port among its arguments. */
   readonly nodeOptions: string;
 }
 

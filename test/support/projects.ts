@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Absolute paths of the test files, by vitest project. */
+/** The absolute paths of the test files in each vitest project. */
 export interface TestProjects {
   readonly pure: readonly string[];
   /** Files that import test/support/server-use.ts, directly or indirectly. */
   readonly servers: readonly string[];
 }
 
-/** Their behaviour can differ between Node versions. `npm run test:node` runs only these. */
+/** Tests of parts that can behave differently in different Node versions. `npm run test:node` runs only these. */
 const nodeParts = [
   // Outbound requests: sockets, TLS, name lookups and undici.
   'http-client/',
@@ -74,7 +74,7 @@ function createReach(directory: string, marker: string): (file: string) => boole
     const known = imports.get(file);
     if (known !== undefined) return known;
     const found = importedFiles(file).filter(
-      // Leave a missing file to the test that imports it, which fails with a clear error.
+      // Skip a missing file. The test that imports it fails with a clear error.
       (path) => path.startsWith(directory) && existsSync(path),
     );
     imports.set(file, found);

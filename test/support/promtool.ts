@@ -9,7 +9,10 @@ import { cacheDir } from './cache-dir.ts';
 const run = promisify(execFile);
 const fetchMsMax = 120_000;
 
-/** Looks on PATH, or downloads Debian's `prometheus` package once. Undefined if neither works. */
+/**
+ * Looks for promtool on PATH. If it is not there, downloads Debian's `prometheus` package once. Undefined if that fails
+ * too.
+ */
 export async function findPromtool(): Promise<string | undefined> {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'promtool'));
   const kept = join(cacheDir, 'bin', 'promtool');
@@ -33,9 +36,7 @@ export function untriedWithout(promtool: string | undefined): string {
     : '';
 }
 
-/**
- * Uses separate package lists and a separate cache, so that no privileges are needed and the machine stays unchanged.
- */
+/** Uses its own package lists and its own cache, so that it needs no privileges and leaves the machine unchanged. */
 async function fetchTo(kept: string, work: string): Promise<void> {
   const [lists, cache] = [join(work, 'lists'), join(work, 'cache')];
   await Promise.all([mkdir(join(lists, 'partial'), { recursive: true }), mkdir(cache)]);
@@ -47,7 +48,7 @@ async function fetchTo(kept: string, work: string): Promise<void> {
   if (archive === undefined) throw new Error('apt-get downloaded no package');
   await run('dpkg-deb', ['--extract', archive, 'unpacked'], options);
   await mkdir(join(kept, '..'), { recursive: true });
-  // Another test may be doing the same. In that case, renaming replaces its file with an identical one.
+  // Another test may be downloading the same file. Renaming then replaces it with an identical one.
   const mine = `${kept}.${process.pid}`;
   await cp(join(work, 'unpacked/usr/bin/promtool'), mine);
   await chmod(mine, 0o755);

@@ -1,4 +1,4 @@
 import fc from 'fast-check';
 
-/** Property tests try random cases on a developer's machine, but the same cases on every CI run. */
+/** On a developer's machine, property tests try random cases. In CI, they try the same cases on every run. */
 if (process.env['CI'] !== undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20_261_125 });

@@ -2,8 +2,8 @@ export interface QueryShape {
   readonly collection: string;
   readonly operation: string;
   /**
-   * The condition on each field: `=` (including $in), `range`, or `test` for conditions that an index cannot narrow
-   * ($ne, $exists: false, $size).
+   * The condition on each field: `=` (including $in), `range`, or `test` if an index cannot narrow the condition ($ne,
+   * $exists: false, $size).
    */
   readonly filter: Readonly<Record<string, Condition>>;
   readonly sort: Readonly<Record<string, 1 | -1>>;
@@ -19,7 +19,7 @@ export interface IndexKeys {
 
 const ranges = new Set(['$gt', '$gte', '$lt', '$lte', '$regex']);
 
-/** Merges $and and $or. Numbers in paths become `N`. */
+/** Merges $and and $or into one list of conditions. Numbers in paths become `N`. */
 export function shapeOfFilter(filter: unknown): Record<string, Condition> {
   const shape: Record<string, Condition> = {};
   for (const [name, value] of Object.entries(isObject(filter) ? filter : {})) {
@@ -47,15 +47,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * An index serves a query if the filter fixes a prefix of its keys, at most one range follows, and the index yields the
- * order. If several qualify, the longest prefix wins. Undefined if the server would scan the whole collection or sort
- * in memory.
+ * Returns the name of the index that serves a query. The filter must fix a prefix of the index's keys, followed by at
+ * most one range, and the index must yield the order. If several indexes qualify, the longest prefix wins. Undefined if
+ * the server would scan the whole collection or sort in memory.
  */
 export function servingIndex(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
   indexes: readonly IndexKeys[],
 ): string | undefined {
-  // A lookup by `_id` finds at most one document for each value, so its order is irrelevant.
+  // A lookup by `_id` finds at most one document per value, so the order does not matter.
   if (filter['_id'] === '=') return '_id_';
   let best: { readonly name: string; readonly used: number } | undefined;
   for (const { name, key } of [{ name: '_id_', key: { _id: 1 } }, ...indexes]) {

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { onRacePoint, type RacePoint } from '../../src/base/race-point.ts';
 
 export interface Paused {
-  /** Resolves with the subject of the paused caller. From then on, the test is inside the race window. */
+  /** Resolves with the subject of the paused caller. From then on, the race window is open. */
   readonly reached: Promise<string>;
   readonly release: () => void;
 }

@@ -25,7 +25,7 @@ export async function beginProbe(probed: ProbedProcess): Promise<() => Promise<P
   if (!probed.hasExited()) process.kill(probed.pid, 'SIGUSR2');
   const { begun } = await probeOnce(probed, (probe) => probe.begun > before.begun && probe.written > 0);
   return async () => {
-    // The write in progress may have started before the measurement ended, so wait for the next one.
+    // The probe may already be writing what it measured earlier, so wait for the write after that one.
     const { written } = await probeOnce(probed, () => true);
     return probeOnce(probed, (probe) => probe.begun === begun && probe.written > written + 1);
   };

@@ -2,8 +2,8 @@ import { MongoNetworkError } from 'mongodb';
 import type { Stores } from '../../src/store/stores.ts';
 
 /**
- * While `run` executes, the first attempts to record a result copy fail with these errors, or as if MongoDB were
- * unreachable.
+ * While `run` executes, the first attempts to record a result copy fail with these errors. By default, one attempt
+ * fails as if MongoDB were unreachable.
  */
 export async function refuseFirstCopy<Result>(
   { resultCopies }: Pick<Stores, 'resultCopies'>,

@@ -2,7 +2,7 @@ import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { messageOf } from '../../src/base/caught.ts';
 
 /**
- * Replays a history, as a worker does for a workflow that is not in its cache, so every worker restart depends on this.
+ * Replays a history, as a worker does when a workflow is not in its cache. Every restart of a worker depends on this.
  * Returns undefined if the replay succeeds. Histories come from the client or from `temporal workflow show --output
  * json`.
  */

@@ -4,7 +4,7 @@ import { createSealer } from '../../src/access/sealer.ts';
 import { createErrorTerms } from '../../src/store/error-words.ts';
 import { createEndUserNames } from '../../src/store/end-user-names.ts';
 
-/** Every process has the same key, so that each can verify the others' entries. */
+/** All processes have the same key, so that each can verify the others' entries. */
 export const testLedgerKey = Buffer.alloc(32, 'ledger');
 export const testEndUsers = createEndUserNames(testLedgerKey);
 

@@ -1,7 +1,9 @@
-/** Files that import this module belong to vitest's `servers` project (see projects.ts) and must use a server. */
+/**
+ * A test file that imports this module belongs to vitest's `servers` project (see projects.ts) and must use a server.
+ */
 let used = false;
 
-/** Helpers that provide a test with a server must call this. */
+/** A helper must call this when it provides a test with a server. */
 export function markServerUse(): void {
   used = true;
 }
@@ -10,7 +12,7 @@ export function serverWasUsed(): boolean {
   return used;
 }
 
-/** Runs before each test file, because one process runs several files. */
+/** Must run before each test file, because one process runs several files. */
 export function forgetServerUse(): void {
   used = false;
 }

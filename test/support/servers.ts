@@ -19,7 +19,7 @@ type Controls = {
   readonly pid: number;
   kill(): Promise<void>;
   stop(): Promise<void>;
-  /** Uses the same port and data. A server that is still running is stopped first. */
+  /** Keeps the port and the data. If the server is still running, it is stopped first. */
   restart(): Promise<void>;
 };
 

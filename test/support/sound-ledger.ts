@@ -15,7 +15,7 @@ export async function expectSoundLedger({ client, environment, mongo, now, secre
   expect((await verifyLedger({ db: mongo.db, key, now, holders })).violations).toEqual([]);
 }
 
-/** Omits holds that were released because the create failed with 503 on a busy gateway. */
+/** Leaves out holds that were released because a busy gateway answered the create with 503. */
 export function keptHolds(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
   const givenBack = new Set(entries.flatMap(({ kind, task }) => (kind === 'release' ? [task] : [])));
   return entries.filter(({ kind, task }) => kind === 'hold' && !givenBack.has(task));

@@ -58,7 +58,7 @@ export function folderCircles(imports: readonly Import[]): readonly string[] {
   const walk = (path: readonly string[], start: string): void => {
     for (const next of targets.get(path.at(-1) ?? '') ?? []) {
       if (next === start) circles.add([...path, start].join(' → '));
-      // Each cycle is reported only from its alphabetically first folder.
+      // Report each cycle only once, starting at its alphabetically first folder.
       else if (next > start && !path.includes(next)) walk([...path, next], start);
     }
   };
@@ -105,7 +105,10 @@ export function repeatedWireFacts(sources: Sources): readonly string[] {
   return [...files].filter(([, at]) => at.size > 1).map(([fact, at]) => `${fact}: ${[...at].join(', ')}`);
 }
 
-/** Reads a page's `## Layout` section. A path is the text before two spaces on each line of its code block. */
+/**
+ * Returns the paths in a page's `## Layout` section. On each line of the section's code block, the path is the text
+ * before two spaces.
+ */
 export function layoutPaths(page: string): readonly string[] {
   const block = /^## Layout\n+```\n([^]*?)\n```/m.exec(page)?.[1] ?? '';
   return block
@@ -114,7 +117,7 @@ export function layoutPaths(page: string): readonly string[] {
     .filter((path) => path !== '');
 }
 
-/** The page must mention these paths: the files and folders of src, and the other top-level folders. */
+/** Returns the paths that the page must mention: the files and folders of src, and the other top-level folders. */
 export function treePaths(files: readonly string[]): readonly string[] {
   const paths = files.flatMap((file) => {
     const [top = '', second, ...rest] = file.split('/');
@@ -126,8 +129,8 @@ export function treePaths(files: readonly string[]): readonly string[] {
 }
 
 /**
- * docs/glossary.md replaces these phrases. "Takes" has legitimate uses, so the pattern lists only objects that a model
- * or a parameter would "accept".
+ * Phrases that must not be used. docs/glossary.md lists what to write instead. "Takes" also has legitimate uses, so the
+ * pattern matches it only before objects that a model or a parameter would "accept".
  */
 export const translatedPhrases = new RegExp(
   [

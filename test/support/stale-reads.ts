@@ -7,8 +7,8 @@ const reading: readonly PropertyKey[] = ['findOne', 'find', 'aggregate', 'countD
 export const copySuffix = '_as_of_now';
 
 /**
- * Reads of these collections keep returning the current content, as if they came from a member that an election has
- * left behind.
+ * From now on, reads of these collections return their current content, as if they came from a member that an election
+ * has left behind.
  */
 export async function staleReads(db: Db, names: readonly string[]): Promise<Db> {
   const former = (name: string): string => `${name}${copySuffix}`;
@@ -43,7 +43,10 @@ function bound(target: object, name: PropertyKey): unknown {
   return typeof value === 'function' ? value.bind(target) : value;
 }
 
-/** Opens the ledger just after an election: until a write arrives, reads miss what was written after this call. */
+/**
+ * Opens the ledger as if just after an election: until something is written, reads miss everything that was written
+ * after this call.
+ */
 export async function laggingLedger(db: Db): Promise<Collection<EntryDocument>> {
   const [stale, current] = [ledgerCollection(await staleReads(db, ['ledger'])), ledgerCollection(db)];
   let isLagging = true;

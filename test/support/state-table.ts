@@ -4,7 +4,10 @@ import type { Task } from '../../src/task/record.ts';
 import { stateNames, type EventName, type StateName, type TaskEvent } from '../../src/task/state.ts';
 import { after, events, newTask, timeOf } from './task-model.ts';
 
-/** Generates docs/states.md: the result of `next` for every event in every state, with sample tasks for each state. */
+/**
+ * Generates docs/states.md, which shows the result of `next` for every event in every state. Each state has sample
+ * tasks.
+ */
 export function describeStates(): string {
   const sections = stateNames.map(section);
   return `${[intro, ...sections, tableIntro, stateTable()].join('\n\n')}\n`;
@@ -130,7 +133,9 @@ const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   },
 }; // prettier-ignore
 
-/** In the order in which the events can occur. An event has several samples if variants behave differently. */
+/**
+ * The events are in the order in which they can occur. An event has several samples if its variants behave differently.
+ */
 const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent>>>> = {
   taken_over: { '': { kind: 'taken_over', tryId: 'try-2' } },
   held: { '': { kind: 'held', hold: 1n } },

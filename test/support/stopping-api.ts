@@ -7,9 +7,10 @@ import { installRuntime } from '../../src/temporal/install-runtime.ts';
 import { startWorker } from '../../src/worker.ts';
 
 /**
- * Kills itself at the race point in the first argument. The second argument is how far this process's clock and the
- * database's clock are ahead, in milliseconds. The third also makes the process a worker. Prints its URL, then the race
- * point. On SIGUSR2, it prints `armed` and then kills itself at the next claim of an admission.
+ * Starts an API that kills itself at the race point in the first argument. The second argument is how far ahead the
+ * clocks of this process and the database are, in milliseconds. If the third is `worker`, the process is a worker too.
+ * It prints its URL and, later, the race point. On SIGUSR2, it prints `armed` and then kills itself at the next claim
+ * of an admission.
  */
 const [given, aheadMs = '0', role] = process.argv.slice(2);
 let point = given;

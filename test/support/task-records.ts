@@ -39,7 +39,7 @@ export function succeededWith(url: string): Extract<TaskOutcome, { kind: 'succee
 type SucceededOutcome = Extract<TaskOutcome, { kind: 'succeeded' }>;
 type FailedOutcome = Extract<TaskOutcome, { kind: 'failed' }>;
 
-/** Advances a task record as the activities would. Throws if a step is impossible. */
+/** Advances a task's record as the activities would. Throws if a step is not possible. */
 export function taskDriver(tasks: Pick<TaskStore, 'step' | 'look'>) {
   async function step(id: string, event: TaskEvent): Promise<Task> {
     const stepped = await tasks.step(id, event);

@@ -7,7 +7,7 @@ const runtimeFrame = /\(?node:/;
 const ownFolders = ['test', 'workshop'].map((folder) => join(import.meta.dirname, '../..', folder, '/'));
 
 function watch(name: string, emitter: EventEmitter): void {
-  // Creating the error is cheap, because V8 formats the stack only when it is read.
+  // This error is cheap to create, because V8 formats the stack only when it is read.
   const opened = new Error(name);
   emitter.once('close', () => {
     if (emitter.listenerCount('error') > 0) return;
@@ -25,7 +25,7 @@ subscribe('http.client.request.created', (message) =>
   watch('request', (message as { request: EventEmitter }).request),
 );
 
-/** If Node runs a test file without vitest's module runner, vitest adds this to its URL. */
+/** vitest adds this to the URL of a test file if Node runs the file without vitest's module runner. */
 const vitestQuery = /\?vitest=\d+/;
 
 export function takeUnheard(): readonly string[] {

@@ -2,7 +2,10 @@ import { afterAll } from 'vitest';
 import { takeNotedQueries } from './noted-queries.ts';
 import { isRecording, readIndexes, readQueryList, servedBy, writeQueryList } from './query-list.ts';
 
-/** Fails a test file if no index serves a query from src. Queries missing from docs/queries.md are only reported. */
+/**
+ * Fails a test file if src sent a query that no index serves. Queries that are missing from docs/queries.md are only
+ * reported.
+ */
 afterAll(() => {
   const listed = readQueryList();
   const indexes = readIndexes();

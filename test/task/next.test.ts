@@ -255,7 +255,7 @@ describe('a round', () => {
     expect(task.state).toMatchObject({ at: 'queued', left: [on('b')] });
     expect(after(task, { kind: 'skipped', channels: ['a'] })).toBe(task);
     expect(after(task, { kind: 'skipped', channels: ['b'] }).state.at).toBe('pausing');
-    // No event leads to a round without channels, but a record in that state must still be able to continue.
+    // No event leads to a round that has no channels. A record in that state must still be able to continue.
     const nobody = { ...task, state: { ...task.state, left: [] } as Task['state'] };
     expect(after(nobody, { kind: 'skipped', channels: [] }).state.at).toBe('pausing');
   });
@@ -783,7 +783,7 @@ describe('the end', () => {
         const orphan = after(task, { kind: 'orphaned' });
         expect(orphan.state).toEqual({
           at: 'ending',
-          // It is now too late to ask an operator. If the task had already failed, it keeps that error.
+          // It is too late to ask an operator now. If the task was already failing, it keeps the error that it had.
           ending: {
             kind: 'failed',
             approved: true,

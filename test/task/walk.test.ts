@@ -169,7 +169,7 @@ const plans = fc.record({
 interface Memory {
   /** Upstream jobs that were reported, except those that an operator has since dropped. */
   readonly jobs: Set<string>;
-  /** Each channel must not be called before this time, unless an operator asks for it. */
+  /** The time before which a channel must not be called, unless an operator asks for it. */
   readonly named: Map<string, number>;
   begunAt: number;
 }
@@ -261,7 +261,7 @@ function expectStep({ before, after, event, now, memory }: Step): void {
   if (before.state.at !== 'creating') expect(after.state.at).not.toBe('creating');
   if (before.outcome?.kind === 'succeeded') expect(after.outcome?.kind).toBe('succeeded');
   if (event.kind === 'sending') {
-    // Nothing is submitted while an upstream has, or may have, the job, or after a stop was requested.
+    // Nothing may be submitted after a stop was requested, or while an upstream has, or may have, the job.
     expect(stopOf(before.state)).toBeUndefined();
     expect(before.attempts.filter(({ state }) => ['sending', 'accepted', 'lost'].includes(state))).toEqual(
       [],
@@ -282,8 +282,8 @@ function remember(
   if (event.kind === 'not_accepted' && event.retryAfterMs !== undefined) {
     const { channel } = before.attempts.find(({ n }) => n === event.n) ?? event.candidate;
     named.set(channel, now + event.retryAfterMs);
-    // If the task stays with the channel, its wait is recorded separately. If no request was sent there, the channel is
-    // forgotten when the round ends.
+    // Forget the time in two cases. If the task stays with the channel, its wait is recorded separately. If no request
+    // was sent, the channel's time does not outlive the round.
     if (event.stays || event.n === undefined) named.delete(channel);
   }
   if (event.kind === 'resubmitted') named.clear();
@@ -342,7 +342,8 @@ function expectWayOut(task: Task, now: number): void {
   for (const failed of afterFail(task, now)) {
     expect(failed.state).toMatchObject({ at: 'ending', ending: { kind: 'failed' } });
   }
-  // If the task's end could not be written and an operator is asked again, the same action must still finish the task.
+  // The task's end may turn out to be impossible to write, so that an operator is asked again. The same action must
+  // then still finish the task.
   const unwritten = { ...events.reviewed('unreleased') };
   for (const failed of afterFail(task, now)) {
     const asked = refusal(failed, unwritten, now) === undefined ? stepped(failed, unwritten, now) : failed;

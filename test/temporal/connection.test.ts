@@ -82,7 +82,7 @@ it('no retry starts on a closed connection, however late its timer is set', asyn
   const onThrown = (error: Error): void => void thrown.push(error);
   process.on('uncaughtExceptionMonitor', onThrown);
   const setTimer = globalThis.setTimeout;
-  // The process pauses between the decision to retry and the retry timer.
+  // Simulate a pause of the process between the decision to retry and the retry timer.
   const pausing = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
     ...args: Parameters<typeof setTimer>
   ) => {
@@ -104,7 +104,7 @@ it('no retry starts on a closed connection, however late its timer is set', asyn
     await expect.poll(() => pausing.mock.calls.some(([callback]) => callback.name === 'retry')).toBe(true);
     await connection.close();
     expect(await Promise.all(calls)).toEqual(calls.map(() => 'failed'));
-    // Longer than any of the calls would wait.
+    // This is longer than any of the calls would wait.
     await delay(3_000);
   } finally {
     pausing.mockRestore();

@@ -5,7 +5,7 @@ import { createTaskClient } from '../../src/temporal/task-client.ts';
 
 /** Prints as JSON whether promises are hooked before and after each call of the task client. */
 
-/** Without hooks, code after an `await` has no async id of its own. */
+/** If promises are not hooked, code after an `await` has no async id of its own. */
 async function areHooked(): Promise<boolean> {
   await Promise.resolve();
   return executionAsyncId() !== 0;

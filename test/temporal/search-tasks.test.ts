@@ -8,7 +8,7 @@ const search = createTaskSearch(world.client, world.queuePrefix);
 it('finds the tasks of this gateway, a page at a time', async () => {
   const query = 'ExecutionStatus = "Running" OR ExecutionStatus = "Terminated"';
   const started = [await world.start(), await world.start(), await world.start()].map(({ task }) => task);
-  // The visibility store lags behind.
+  // Poll, because the visibility store lags behind.
   await expect
     .poll(async () => (await search({ query, limit: 10 })).ids.toSorted())
     .toEqual(started.toSorted());

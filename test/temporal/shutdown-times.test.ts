@@ -23,7 +23,7 @@ it('a run whose shutdown is forced rejects for everyone who awaits it, and affec
   process.on('unhandledRejection', note);
   onTestFinished(() => void process.off('unhandledRejection', note));
   const ended = allEnded([Promise.resolve(), Promise.reject(new Error('forced'))]);
-  // Node reports unhandled rejections before the next turn of the event loop.
+  // Wait for the next turn of the event loop, before which Node reports unhandled rejections.
   await new Promise((resolve) => setImmediate(resolve));
   expect(unhandled).toEqual([]);
   await expect(ended).rejects.toThrow('forced');

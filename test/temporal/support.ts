@@ -9,7 +9,7 @@ import { createTaskClient } from '../../src/temporal/task-client.ts';
 import type { TaskPort } from '../../src/commands/task-port.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 
-/** The Temporal side of a gateway, with its own queues but no worker, so that started workflows stay open. */
+/** The Temporal side of a gateway. It has its own queues but no worker, so workflows that are started stay open. */
 export interface TemporalWorld {
   readonly client: Client;
   readonly queuePrefix: string;

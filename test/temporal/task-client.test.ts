@@ -178,7 +178,7 @@ it('a wake-up of a task that does not wait does nothing', async () => {
 });
 
 it('no call makes Node run hooks at every promise of the process', async () => {
-  // Uses a separate process, because a worker in another test file may have hooked promises in this one.
+  // Use a separate process. In this one, a worker of another test file may have hooked the promises.
   const script = fileURLToPath(new URL('hooked-promises.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [...loadsTypeScript, script], {
     env: { ...process.env, TEMPORAL_ADDRESS: temporalAddress() },

@@ -8,7 +8,7 @@ import { loadsTypeScript } from '../support/typescript.ts';
 const program = fileURLToPath(new URL('./programs/bundle-workflows.ts', import.meta.url));
 
 it('the worker handles a Ctrl-C during bundling, and the bundler finishes', async () => {
-  // Like a command in a terminal, the program has its own process group.
+  // The program has its own process group, like a command in a terminal.
   const child = spawn(process.execPath, [...loadsTypeScript, program], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

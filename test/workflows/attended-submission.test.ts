@@ -26,8 +26,8 @@ describe('what a task costs its server', () => {
     tasks.upstream.wait = async () => ({ kind: 'succeeded' });
     const reported = hasCallback ? ['first callback'] : [];
     const calls = ['submit one', 'post one', 'wait job-1', 'finish', ...reported];
-    // If the machine freezes during a task, Temporal repeats some of its steps, which makes that task more expensive.
-    // The test therefore passes if any of several tasks stays within the limits.
+    // If the machine freezes during a task, Temporal repeats some of the steps, so that task costs more. The test
+    // therefore passes if any of several tasks stays within the limits.
     const cost = async () => {
       const task = await tasks.start({ hasCallback, candidates: both });
       expect(await task.end()).toEqual(succeeded);
@@ -103,7 +103,7 @@ describe('a submission', () => {
     const pauses = (await task.events()).flatMap(({ timerStartedEventAttributes: timer }) =>
       timer ? [Number(timer.startToFireTimeout?.seconds)] : [],
     );
-    // Skip the first timer, which is for the deadline.
+    // The first timer is for the deadline, so skip it.
     expect(pauses.slice(1, 4)).toEqual([1, 2, 4]);
     expect(task.calls().filter((call) => call === 'post one')).toHaveLength(1);
   });
@@ -223,7 +223,7 @@ describe('a wait', () => {
     };
     const task = await tasks.start({}, { plan: { candidates: [both[0]], fallback: fallback as never } });
     await task.called('wait job-1');
-    // An upstream callback has reached another worker.
+    // Simulate an upstream's callback that has reached another worker.
     const failure = { class: 'internal' } as const;
     const outcome = { kind: 'failed', code: 'broke', message: 'it broke', failure } as const;
     await tasks.records.step(task.id, { kind: 'polled', n: 1, job: 'job-1', outcome, unbilled: true });

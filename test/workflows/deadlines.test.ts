@@ -11,8 +11,8 @@ const soon = () => Date.now() + 5_000;
 const waits = ['submit one', 'post one', 'wait job-1'];
 
 /**
- * Returns a task that has made these calls and still has at least half of the time until its deadline. If that took too
- * long on a busy machine, starts another task with more time.
+ * Returns a task that has made these calls and still has at least half of the time until its deadline left. If a busy
+ * machine took too long for that, starts another task with more time.
  */
 async function atWork(
   calls: readonly string[],
@@ -32,8 +32,8 @@ async function atWork(
 }
 
 /**
- * The worker of this task died during a submission, and no other worker serves its queue. The task runs alongside the
- * other tests of this file.
+ * The worker of this task has died during a submission, and no other worker serves the task's queue. The task runs
+ * while the other tests of this file do.
  */
 let abandoned: PlayedTask;
 beforeAll(async () => {
@@ -189,7 +189,7 @@ describe('at its deadline', () => {
       return { kind: 'broken' };
     };
     const task = await atWork(waits);
-    // The outcome is decided, so later requests to stop the task have no effect until an operator is asked.
+    // The outcome has been decided. Later requests to stop the task have no effect until an operator is asked.
     tasks.upstream.reviewed = '9000000';
     tasks.records.put(task.id, { state: { at: 'ending', ending: { kind: 'succeeded' } } });
     await expect.poll(() => Date.now() > task.record().deadlineAt).toBe(true);

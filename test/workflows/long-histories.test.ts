@@ -9,7 +9,7 @@ import { usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
 import { asks } from './played-upstream.ts';
 
-/** Far below the server's defaults, so that few updates reach a limit. */
+/** These limits are far below the server's defaults, so that a few updates reach them. */
 const limits = { updates: 10, events: 60 };
 
 let directory: string;
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 const tasks = usePlayedTasks(() => server.address);
 
-/** Requests more cancellations than one run may receive. */
+/** Requests more cancellations than a single run may receive. */
 async function cancelOften(task: PlayedTask): Promise<readonly string[]> {
   const messages: string[] = [];
   for (let n = 0; n < 2.5 * limits.updates; n += 1) {

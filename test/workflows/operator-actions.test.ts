@@ -414,7 +414,7 @@ it('a task whose writes are slow can be continued by another worker after each a
   await Promise.all([task.act('retry_now'), task.act('extend', { seconds: 60 })]);
   await task.act('resubmit');
   await expect.poll(() => task.record().state).toMatchObject({ at: 'asking', n: 2 });
-  // The workflow now knows the new state, and gets no further event before it finishes.
+  // The workflow now knows the new state and will not get another event before it finishes.
   await expect.poll(() => task.details()).toContain('Needs attention: submit_ambiguous');
   await task.act('fail');
   await task.end();

@@ -53,8 +53,8 @@ const grpcCrossed = 9;
 const repeatAfterMs = 50;
 
 /**
- * If the server discards the workflow task that the update met, the task client repeats the update under the same id,
- * and so does this.
+ * Repeats the update under the same id if the server discards the workflow task that the update met. The task client
+ * does the same.
  */
 export async function uncrossed<Result>(update: (updateId: string) => Promise<Result>): Promise<Result> {
   const updateId = randomUUID();
@@ -70,8 +70,8 @@ export async function uncrossed<Result>(update: (updateId: string) => Promise<Re
 }
 
 /**
- * These causes of a failed workflow task are not the workflow's fault: an event or update arrived just as the task was
- * finishing, or the workflow was reset there.
+ * Causes of a failed workflow task that are not the workflow's fault. An event or update arrived just as the task was
+ * finishing, or the workflow was reset at that point.
  */
 const crossed: ReadonlySet<number> = new Set([1, 20, 31]);
 
@@ -154,8 +154,8 @@ export function usePlayedTasks(server: () => string = temporalAddress): PlayedTa
           tries += 1;
           return handle.executeUpdate(cancelUpdate, { updateId });
         });
-        // The update may have been executed even if the server discarded its workflow task. Check the record, as the
-        // API does.
+        // The update may have been executed even though the server discarded its workflow task, so check the record, as
+        // the API does.
         const isDone = () => tries > 1 && records.of(id).error?.code === 'task_cancelled';
         try {
           await asked;

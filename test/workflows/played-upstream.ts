@@ -35,7 +35,7 @@ export type SubmitAnswer =
 
 export type JobEnd =
   | { readonly kind: 'succeeded' }
-  /** A failure with a `class` is free of charge, so the job may be replaced. */
+  /** A failed job with a `class` is free of charge, so it may be replaced. */
   | { readonly kind: 'failed'; readonly class?: FailureClass }
   | { readonly kind: 'broken' };
 
@@ -50,9 +50,9 @@ export interface Upstream {
    * Resolves to undefined if there is no job yet. The function itself is undefined if the upstream cannot be searched.
    */
   find?: (task: string) => Promise<string | undefined>;
-  /** In micro-units. If undefined, no operator is asked about the charge. */
+  /** The charge about which an operator is asked, in micro-units. If undefined, nobody is asked. */
   reviewed?: string;
-  /** Jobs that exist at the upstream, for operators who name one. */
+  /** Jobs that exist at the upstream, so that an operator can name one. */
   readonly known: string[];
   callback: FirstCallback;
   woken: Woken;
@@ -63,7 +63,7 @@ export interface Upstream {
   acted(): Promise<void>;
 }
 
-/** Fails an activity attempt, and delays the next attempt for longer than any test. */
+/** Fails an attempt at an activity. The next attempt would come only after the end of the test. */
 export const later = (): Promise<never> => {
   throw ApplicationFailure.create({ message: 'later', nextRetryDelay: '10m' });
 };

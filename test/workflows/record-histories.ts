@@ -14,8 +14,8 @@ import { temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/cache-dir.ts';
 
 /**
- * Not a test: runs tasks on a real gateway and saves their histories for replay.test.ts. Run `RECORD_HISTORIES=1 npx
- * vitest run test/workflows/record-histories.ts`.
+ * This is not a test. It runs tasks on a real gateway and saves their histories for replay.test.ts. Run
+ * `RECORD_HISTORIES=1 npx vitest run test/workflows/record-histories.ts`.
  */
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
@@ -31,7 +31,7 @@ async function save(gateway: TestGateway, name: string, id: string): Promise<voi
   await handle.result();
   const show = ['workflow', 'show', '--workflow-id', id, '--output', 'json', '--address', temporalAddress()];
   const { stdout } = await promisify(execFile)(temporal, show, { maxBuffer: 10_000_000 });
-  // Stack traces contain file names of the recording machine.
+  // Stack traces contain file names of the machine that made the recording.
   const anonymous = stdout.replaceAll(projectDir, '').replace(/[^" (]*(?=\/node_modules\/)/g, '');
   await writeFile(`${historiesDir}/${name}.json`, anonymous);
 }

@@ -77,7 +77,7 @@ it('of a submission in flight repeats no request, and the late response gives th
   tasks.upstream.wait = async () => ({ kind: 'succeeded' });
   answer.give();
   await expect.poll(() => task.record().state.at).not.toBe('searching');
-  // The workflow does not know about the change yet. Any operator action, even a rejected one, makes it read the
+  // The workflow does not know about the change yet. Any operator action, even one that is rejected, makes it read the
   // record.
   expect(await again.refusal('adopt', { upstream_id: 'job-1' })).toContain('is not possible');
   expect(await again.end()).toEqual({ status: 'succeeded', charge: '700000' });
@@ -117,7 +117,7 @@ it('continues from a record whose round has no channels', async () => {
   tasks.upstream.gate = later;
   const task = await tasks.start();
   await task.called('submit one');
-  // No event leads to this state, but the workflow must not get stuck in it.
+  // No event leads to this state. The workflow must still not get stuck in it.
   tasks.records.put(task.id, { state: { at: 'queued', round: 1, left: [], full: [] } });
   const again = await resetTo(task, 'first');
   await again.reaches('pausing');

@@ -19,7 +19,7 @@ const value = fc.oneof(
   fc.bigInt({ min: -2n, max: 3n }),
   fc.constantFrom('', 'm', 'z', null, 0.5, -0, 2 ** 53, 2n ** 53n + 1n, true),
 );
-/** The server behind the stand-in cannot sort by arrays. */
+/** Arrays are left out, because the server behind the stand-in cannot sort by them. */
 const sortable = fc.constantFrom('a', 'b', 'c', 'deep.x', '_id');
 const field = fc.oneof({ weight: 5, arbitrary: sortable }, fc.constantFrom('tags', 'many.x'));
 const things = fc.array(
@@ -71,7 +71,7 @@ async function find(
   order: readonly (readonly [string, 1 | -1])[],
   limit: number,
 ): Promise<string[]> {
-  // A final `_id` makes the order total, so that both results can be compared item by item.
+  // Sort by `_id` last, so that the order is total and both results can be compared item by item.
   const total = new Map([...order, ['_id', 1] as const].toReversed());
   const found = await collection
     .find(filter)

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A real mongod also counts its own work, so these counts can be compared only on the stand-in. */
+/** A real mongod also counts work of its own, so these counts can be compared only on the stand-in. */
 function onlyForTheStandIn(context: TestContext): void {
   context.skip(mongo.kind !== 'java', 'this machine has a real mongod');
 }

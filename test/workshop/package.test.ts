@@ -11,7 +11,7 @@ import { listen, listener } from '../support/listen.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 import { loadsTypeScript } from '../support/typescript.ts';
 
-/** Publishes the output of `npm run package` with the release steps, and installs it as a user would. */
+/** Publishes the output of `npm run package` with the steps of a release, and installs it as a user would. */
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -128,7 +128,7 @@ it('the release continues only if its tag is the version', async () => {
   await expect(tagged('v99.0.0')).rejects.toThrow();
 });
 
-/** A program of another project, with strict compiler options and without Node's types. */
+/** A program in another project, which has strict compiler options but not Node's types. */
 const program = `import { createClient, readCallback, MediaryError } from 'mediary/client';
 import type { VideoRequest } from 'mediary/client';
 
@@ -152,8 +152,8 @@ it('in an empty directory, two commands lead to a finished video and a typed cli
   const data = join(home, 'data');
   await mkdir(data, { recursive: true });
   await writeFile(join(home, 'package.json'), '{"private":true,"type":"module"}');
-  // The clean-clone test starts its own servers, and two tests that start servers at the same time may choose the same
-  // ports.
+  // Use the servers of this run. The clean-clone test starts its own, and if two tests start servers at the same time,
+  // they may choose the same ports.
   const servers = {
     MONGODB_URI: databaseUri('package'),
     TEMPORAL_ADDRESS: temporalAddress(),

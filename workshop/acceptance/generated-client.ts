@@ -9,7 +9,7 @@ type Ended = webhooks['taskEnded']['post']['requestBody']['content']['applicatio
 type Task = paths['/v1/videos/generations/{task_id}']['get']['responses'][200]['content']['application/json'];
 type Image = components['schemas']['ImageGenerationRequest'];
 
-// Checks what the types allow and reject. Nothing here is called.
+// These lines only check what the types allow and reject. They are never called.
 export const ended = ({ status, data }: Ended): string => \`\${status} \${data[0]?.url ?? ''}\`;
 // @ts-expect-error: only a task that succeeded has a video
 export const early = (task: Task): string => task.video_url;

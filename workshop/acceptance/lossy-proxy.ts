@@ -4,10 +4,12 @@ import { request as httpsRequest } from 'node:https';
 import { listen } from '../../test/support/listen.ts';
 
 export interface Loss {
-  /** Resolves when the proxy may close the connection to the target. Defaults to the arrival of the response. */
+  /**
+   * Resolves when the proxy may close the connection to the target. By default, it does so when the response arrives.
+   */
   readonly when?: Promise<void>;
   readonly status?: number;
-  /** Reads the whole response first, so that the target cannot notice the loss. */
+  /** If true, reads the whole response first, so that the target cannot notice the loss. */
   readonly isRead?: boolean;
 }
 
@@ -61,11 +63,12 @@ function forward(request: IncomingMessage, url: string): Onward {
     onward.on('error', reject);
   });
   request.pipe(onward);
-  // Always reset the connection. Merely closing it would cause a reset only if an unread response had already arrived.
+  // Always reset the connection. If it were merely closed, a reset would occur only if an unread response had already
+  // arrived.
   return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 
-/** Unless the response was read, also breaks the connection to the target, which then notices the loss. */
+/** Also breaks the connection to the target, which then notices the loss, unless the response has been read. */
 async function lose(onward: Onward, response: ServerResponse, loss: Loss = {}): Promise<void> {
   const { when, status, isRead } = loss;
   onward.answer.catch(() => undefined);

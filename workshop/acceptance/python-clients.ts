@@ -19,12 +19,12 @@ const checkTimeoutMs = 900_000;
 const program = fileURLToPath(new URL('python-clients.py', import.meta.url));
 const packages = ['openai==3.57.0', 'litellm==1.110.2', 'volcengine-ark-runtime==5.0.54'];
 const fields = { quality: 'low', size: '1024x1024' };
-/** Upstreams bill by tokens, so the costs of two responses to the same request may differ by up to this factor. */
+/** Upstreams bill by tokens, so responses to the same request may differ in cost by up to this factor. */
 const sameCostFactor = 1.5;
 
 /**
- * The cost that a check should have. `one` is the price of a single image, which is about the cost of the client's
- * first check.
+ * The expected cost of a check. `one` is the price of a single image, which is about the cost of the client's first
+ * check.
  */
 type Cost = 'one' | 'some' | 'nothing';
 
@@ -87,7 +87,7 @@ async function runCheck(
   { baseUrl, key, model, videoModel }: Deployment & { readonly baseUrl: string },
 ): Promise<string | undefined> {
   try {
-    // Every process on the machine can read command lines, so the key is passed on standard input.
+    // Pass the key on standard input, because every process on the machine can read command lines.
     const running = run(python, [program, module, id], { timeout: checkTimeoutMs });
     running.child.stdin?.end(
       JSON.stringify({ base_url: baseUrl, key, model, video_model: videoModel, fields }),

@@ -8,8 +8,8 @@ import { httpSubject, measureInTurns, middleOf, roundsOf, rowsOf } from './suppo
 import type { Measured, Subject } from './support/rounds.ts';
 
 /**
- * Measures the latency that this gateway (key, hold, settle), Portkey's gateway and LiteLLM's proxy add to POST
- * /v1/images/generations. All of them use one upstream, which responds immediately.
+ * Measures the latency that gateways add to POST /v1/images/generations: this gateway (key, hold, settle), Portkey's
+ * gateway and LiteLLM's proxy. All of them use the same upstream, which responds immediately.
  */
 
 const goalAddedMs = 3;
@@ -130,7 +130,7 @@ function timesGoal(measured: readonly Measured[], { name, title, goal }: (typeof
   ];
 }
 
-/** Uses the lowest load, because at a higher load, a request also waits for other requests. */
+/** Only the lowest load counts. At a higher load, a request also waits for other requests. */
 function addedGoal(measured: readonly Measured[]): Goal[] {
   const fewest = Math.min(...measured.map(({ run }) => run.concurrency));
   const gateway = middleOf(measured, 'gateway', fewest);

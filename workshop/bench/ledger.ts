@@ -11,8 +11,8 @@ import type { Stand } from '../stand/stand.ts';
 import { measureCpu, usageOf } from './support/usage.ts';
 
 /**
- * Measures how fast one process and four processes append entries to one hot account. The comparison is MongoDB's own
- * rate for inserting single documents of that size. Also measures a verification.
+ * Measures how fast one process and four processes append entries to a single busy account. This is compared with the
+ * rate at which MongoDB inserts single documents of that size. Also measures a verification.
  */
 
 const callers = 64;
@@ -72,7 +72,7 @@ export async function benchLedger(options: BenchOptions, stand: Stand): Promise<
   };
 }
 
-/** The first round is discarded, because the server is still compiling its code. */
+/** The first round does not count, because the server is still compiling its code. */
 async function turn(
   common: Pick<LedgerOrder, 'uri' | 'seconds' | 'entries'>,
   measured: ReadonlyMap<string, Measured[]> | undefined,

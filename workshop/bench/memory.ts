@@ -9,8 +9,8 @@ import { waitUntil, type Stand } from '../stand/stand.ts';
 import { usageOf, type Usage } from './support/usage.ts';
 
 /**
- * Measures every process's resident memory with 10,000 tasks in flight, which have been submitted and render
- * indefinitely. The first tasks warm up the processes, so that startup memory is not attributed to tasks.
+ * Measures the resident memory of every process with 10,000 tasks in flight. The tasks have been submitted and render
+ * indefinitely. The first tasks warm up the processes, so that memory used at startup is not attributed to tasks.
  */
 
 const processes = ['api', 'worker', 'temporal', 'mongodb', 'simulator'] as const;
@@ -63,7 +63,7 @@ async function storedRows(gateway: BenchGateway): Promise<Row[]> {
   const body = JSON.stringify({ ...short, prompt, metadata: { callback_url: gateway.receiverUrl } });
   const id = await creates.create(0, body);
   await creates.close();
-  // Exchanges are written last, in batches.
+  // Wait for the exchanges too, because they are written last and in batches.
   for (const [name, state] of [
     ['tasks', { 'callback.state': 'delivered' }],
     ['exchanges', {}],
@@ -116,7 +116,7 @@ async function usages({ pids }: Stand): Promise<Moment> {
   return Object.fromEntries(entries) as Moment;
 }
 
-/** The kernel's peak includes startup, so the memory is sampled instead. */
+/** Samples the memory, because the kernel's peak value includes startup. */
 function watchPeaks(stand: Stand) {
   const peak = new Map<string, number>();
   const timer = setInterval(() => {

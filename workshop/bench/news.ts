@@ -23,7 +23,10 @@ interface Waited {
   readonly upstream: Upstream;
   readonly tasks: number;
   readonly inFlightMax: number;
-  /** Sorted milliseconds from the end of the upstream's job to the projection, and to the callback's response. */
+  /**
+   * Times from the end of the upstream's job to the projection, and to the callback's response. In milliseconds,
+   * sorted.
+   */
   readonly projection: readonly number[];
   readonly callback: readonly number[];
   readonly shares: readonly number[];

@@ -17,7 +17,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   start: async () => (await import('./start.ts')).benchStart,
 };
 /**
- * In megabytes. The MongoDB stand-in serves queries from memory, so benchmarks with a lot of data need a larger heap.
+ * The size of the heap in megabytes. The MongoDB stand-in serves queries from memory, so benchmarks with a lot of data
+ * need a larger heap.
  */
 const heapMegabytes: Readonly<Record<string, number>> = { ledger: 4_096 };
 

@@ -13,7 +13,7 @@ import type { BenchOptions } from './support/options.ts';
 import { short, type Goal, type Report, type Row } from './support/report.ts';
 import { childrenCpuMs, usageOf } from './support/usage.ts';
 
-/** Measures how long `npm start` takes, what commands cost, and what an idle gateway costs. */
+/** Measures the duration of `npm start`, the cost of commands, and the cost of an idle gateway. */
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const readyWithinMs = 300_000;

@@ -148,7 +148,7 @@ const pipelinedAttacks: readonly Attack[] = [
   }),
 ];
 
-/** The sizes that these bodies announce. They add up to what the process accepts for all bodies. */
+/** The sizes in mebibytes that these bodies announce. Together, they equal what the process accepts for all bodies. */
 const announcedMebibytes = [64, 16];
 const uploadBytesPerSecond = 9_000;
 

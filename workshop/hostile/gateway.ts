@@ -11,7 +11,7 @@ export interface HostileGateway extends Omit<StandGateway, 'api'> {
 
 const heapMegabytes = 640;
 const renderSeconds = 0.2;
-/** Low enough for an attacker to try to occupy every connection. */
+/** Low enough that an attacker can try to occupy every connection. */
 const connectionsMax = 512;
 
 const yaml = `

@@ -15,7 +15,7 @@ export interface Attack {
   readonly hasBodies: boolean;
   /** Set only if the attackers and the victim share an IP address, as they would behind a proxy. */
   readonly isFromVictimsAddress?: true;
-  /** A shorter attack has no visible effect. */
+  /** The minimum duration. A shorter attack has no visible effect. */
   readonly secondsLeast?: number;
   readonly parts: readonly ((scene: Scene) => Promise<void>)[];
 }

@@ -15,7 +15,7 @@ const mebibyte = 1024 * 1024;
 const stallMsMax = 50;
 const slowerMax = 3;
 const growthBytesMax = 100 * mebibyte;
-/** The default of BODIES_BYTES_MAX, which limits callers' bodies in memory. */
+/** The default of BODIES_BYTES_MAX, which limits the memory for callers' bodies. */
 const bodiesBytesMax = 160 * mebibyte;
 const allowedServerError = '503';
 

@@ -8,9 +8,9 @@ import { serve } from '../stand/helper.ts';
 import type { VictimReport } from './victim-report.ts';
 
 /**
- * The victim has a process of its own. It creates small tasks, receives their callbacks, reads the last one, stores
- * small files, acts as an operator and requests /healthz, each on a new connection. It runs from the message `begin`
- * until the message `end`, to which it replies with a `VictimReport`.
+ * The victim of the attacks, in a process of its own. It creates small tasks, receives their callbacks, reads the last
+ * task, stores small files, acts as an operator and requests /healthz, each on a new connection. It starts at the
+ * message `begin` and stops at the message `end`, to which it replies with a `VictimReport`.
  */
 
 const order = z.discriminatedUnion('what', [

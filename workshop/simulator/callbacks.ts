@@ -7,7 +7,7 @@ import type { Statistics } from './statistics.ts';
 const attemptsMax = 4;
 const acknowledgeMsMax = 5000;
 const firstRetryMs = 1000;
-/** One per connection to a receiver, so that no delivery waits for a connection. */
+/** The maximum number of deliveries in flight. Each has its own connection, so none waits for another. */
 const deliveriesInFlightMax = 64;
 
 export interface Delivery {
@@ -23,7 +23,7 @@ interface Sending {
   readonly timeoutMs: number;
 }
 
-/** A 2xx within 5 s acknowledges a callback. Otherwise, the callback is retried three times. */
+/** A response of 2xx within 5 s acknowledges a callback. Without one, the callback is retried three times. */
 export class CallbackSender {
   readonly #statistics: Statistics;
   readonly #report: (message: string) => void;

@@ -45,7 +45,7 @@ export interface Format<Detail extends Rendered> {
 export interface Asked {
   readonly model: string;
   readonly prompt: string;
-  /** May also contain faults. */
+  /** Like the prompt, this may contain faults. */
   readonly endUser?: string;
   readonly moderated?: WireError;
 }
@@ -268,7 +268,7 @@ export class Desk<Detail extends Rendered> {
     const { callbackUrl: url } = task;
     const { faults } = this.#seen(task);
     if (url === undefined || callbackBody === undefined || faults.has('callback-never')) return;
-    // A second delivery has a new body and headers, because some vendors give each delivery a new id.
+    // Every delivery builds its own body and headers, because some vendors give each delivery a new id.
     const deliver = async (): Promise<void> => {
       const job = this.#seen(task);
       const content = callbackBody(job);

@@ -38,8 +38,8 @@ function first<Entry>(faults: FaultSet, table: Readonly<Record<string, Entry>>):
 const said = (problem: Problem) => (_: FaultSet, problems: ProblemReplies) => problems(problem);
 
 /**
- * These faults replace the work. Numeric names have a leading space, because JavaScript would otherwise move them to
- * the front.
+ * With these faults, the request is not processed, and these replies are returned instead. Numeric names have a leading
+ * space, because JavaScript would otherwise move them to the front.
  */
 const refusals: Readonly<Record<string, (faults: FaultSet, problems: ProblemReplies) => Reply>> = {
   ' 429': (faults, problems) => withRetryAfter(problems('rate-limited'), faults.text('429')),
@@ -103,6 +103,6 @@ function htmlBody(title: string): Buffer {
 }
 
 export async function pause(seconds: number): Promise<void> {
-  // Unreferenced, because a simulator that is shutting down must not wait for its slow responses.
+  // The timer is unreferenced, so that a simulator that is shutting down need not wait for its slow responses.
   await sleep(seconds * 1000, undefined, { ref: false });
 }

@@ -1,6 +1,6 @@
 /**
- * The grammar `[stage:]name[=argument][*times]` is the same in a prompt (`[sim:poll:500*3]`), in a model's suffix
- * (`model+poll:500*3`), in the header `x-simulate` (comma-separated) and on the control endpoint.
+ * A fault has the grammar `[stage:]name[=argument][*times]` everywhere: in a prompt (`[sim:poll:500*3]`), in a model's
+ * suffix (`model+poll:500*3`), in the header `x-simulate` (comma-separated) and on the control endpoint.
  */
 export interface Fault {
   readonly stage: Stage;
@@ -110,7 +110,10 @@ export class FaultSet {
     return this.has('usage-above') ? (this.number('usage-above') ?? usageAboveDefault) : 1;
   }
 
-  /** For storage with a task. Undefined rather than empty, because most tasks have no faults. */
+  /**
+   * Returns the faults in the form in which they are stored with a task. Undefined rather than empty, because most
+   * tasks have no faults.
+   */
   sources(): readonly string[] | undefined {
     return this.all.length === 0 ? undefined : this.all.map((fault) => fault.source);
   }

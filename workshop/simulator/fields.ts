@@ -20,7 +20,7 @@ const types = {
   any: z.unknown(),
 };
 
-/** For fields that are accepted but never read. Names are grouped by type and separated by spaces. */
+/** Returns a schema for fields that are accepted but never read. Names are grouped by type and separated by spaces. */
 export function taken(names: Partial<Record<keyof typeof types, string>>): Readonly<Record<never, never>> {
   return Object.fromEntries(
     Object.entries(types).flatMap(([type, schema]) => {

@@ -47,7 +47,7 @@ export class Job<Detail extends Rendered = Rendered> {
     return this.task.createdAt + this.task.queueMs;
   }
 
-  /** Returns undefined if the fault `missing-usage` is set. */
+  /** Returns the fact, or undefined if the fault `missing-usage` is set. */
   reported<Fact>(fact: Fact): Fact | undefined {
     return this.faults.has('missing-usage') ? undefined : fact;
   }

@@ -3,8 +3,8 @@ import { simulatorApiKey } from '../../src/config/local-mode.ts';
 import { startSimulator } from './simulator.ts';
 
 /**
- * Runs the simulated upstreams of `npm start` with the arguments `--port N --state-file FILE`. Jobs in that file
- * survive a restart.
+ * Runs the simulated upstreams of `npm start`. Arguments: `--port N --state-file FILE`. Jobs in that file survive a
+ * restart.
  */
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '0' }, 'state-file': { type: 'string', default: '' } },

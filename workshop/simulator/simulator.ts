@@ -19,13 +19,13 @@ export interface SimulatorOptions {
   readonly host: string;
   readonly port: number;
   readonly apiKeys?: readonly string[];
-  /** Seconds from create to success, an eighth of which is spent in the queue. Defaults to 8. */
+  /** The time from create to success, in seconds. An eighth of it is spent in the queue. Defaults to 8. */
   readonly renderSeconds?: number;
   readonly clock?: Now;
   readonly report?: (message: string) => void;
   readonly stateFile?: string;
   readonly jobsAtOnceMax?: number;
-  /** Per dialect. Beyond this number, the oldest finished tasks are removed. */
+  /** The maximum number of tasks per dialect. Beyond it, the oldest finished tasks are removed. */
   readonly tasksMax?: number;
   readonly moreDialects?: readonly CreateDialect[];
   readonly publicUrl?: string;
@@ -45,7 +45,7 @@ const keepAliveTimeoutMs = 60_000;
 const floodChunk = Buffer.alloc(256 * 1024, ' ');
 const trickleSteps = 60;
 
-/** Responds like the providers in docs/providers.md, with the requested faults. */
+/** Starts a server that responds like the providers in docs/providers.md, with the requested faults. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const report = options.report ?? (() => undefined);
   const statistics = new Statistics();
@@ -66,7 +66,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     origin: options.publicUrl ?? '',
   });
   const control = createControl(world);
-  // Longest prefix first, because one dialect's prefix may be the beginning of another's.
+  // Sort the dialects by prefix, longest first, because one dialect's prefix may be the beginning of another's.
   const spoken = [...dialects, ...(options.moreDialects ?? [])];
   const table = spoken.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
   stateFile?.rewrite();
@@ -123,7 +123,7 @@ async function exchange(
   }
 }
 
-/** If the body exceeds the limit, reads and discards the rest and returns undefined. */
+/** If the body exceeds the limit, the rest is read and discarded, and the result is undefined. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -152,7 +152,7 @@ async function route(
     return await dialect.handle(below(dialect.prefix));
   } catch (error) {
     if (!(error instanceof UnknownFault)) throw error;
-    // A misspelt fault must be reported to whoever wrote it.
+    // Report a misspelt fault to whoever wrote it.
     const { message } = error;
     return json(400, { error: { code: 'SimulatorUnknownFault', message, param: '', type: 'BadRequest' } });
   }

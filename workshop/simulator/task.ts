@@ -4,7 +4,7 @@ export interface Task<Detail> {
   readonly id: string;
   readonly model: string;
   readonly prompt: string;
-  /** Unix milliseconds, like every time in the simulator. */
+  /** Unix milliseconds, like all times in the simulator. */
   readonly createdAt: number;
   readonly queueMs: number;
   readonly renderMs: number;
@@ -19,8 +19,8 @@ const phases = ['queued', 'running', 'succeeded', 'failed', 'expired', 'cancelle
 export type Phase = (typeof phases)[number];
 
 /**
- * The words are in the order queued, running, succeeded, failed, expired, cancelled, followed by a status that the
- * vendor lacks.
+ * `words` contains the vendor's words for queued, running, succeeded, failed, expired and cancelled, in this order,
+ * followed by a status that the vendor does not have.
  */
 export function phaseWords(words: string): (phase: Phase) => string {
   const list = words.split(' ');

@@ -15,14 +15,14 @@ export interface Content {
   readonly body: Buffer;
 }
 
-/** A normal response, a hostile peer's response, or none. */
+/** Either a normal response, that of a hostile peer, or none. */
 export type Reply =
   | ({ readonly kind: 'send' } & Content)
   /** Sends the body a few bytes at a time, spread over this duration. */
   | ({ readonly kind: 'trickle'; readonly durationMs: number } & Content)
-  /** Pads the body with white space to this total size, without a content-length. */
+  /** Pads the body with white space to this total size and sends no content-length. */
   | ({ readonly kind: 'flood'; readonly totalBytes: number } & Content)
-  /** Sends no response, and resets the connection after the delay. */
+  /** Does not respond, and resets the connection after the delay. */
   | { readonly kind: 'drop'; readonly afterMs: number };
 
 export abstract class WireError extends Error {

@@ -21,7 +21,7 @@ export interface WorldParts {
   readonly jobsAtOnceMax: number | undefined;
   readonly stateFile: StateFile | undefined;
   renderSeconds: number;
-  /** The origin of result links. Known only once the server is listening. */
+  /** The origin of result links. It is known only once the server is listening. */
   origin: string;
 }
 
@@ -86,7 +86,7 @@ export class World {
   private readonly faultyLinks = new Map<string, number>();
 
   /**
-   * The link contains the task's `url-403` and `media:` faults. A fault with `*1` is contained only in the first link.
+   * Returns a link that contains the task's `url-403` and `media:` faults. A fault with `*1` is only in the first link.
    */
   link(
     task: { id: string; faults?: readonly string[] | undefined },

@@ -35,7 +35,7 @@ interface Evidence {
 const upstreamSchema = z.object({ submits: z.number(), creates: z.number() });
 const resultSchema = z.looseObject({ status: z.string(), charge: z.string().optional() });
 
-/** Returns one sentence per violation. */
+/** Returns one sentence for each violation. */
 export async function check(
   stand: Stand,
   creates: readonly Create[],

@@ -57,7 +57,8 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   };
   const suspend: Blow = async (random) => {
     const victim = await free([...everybody, stand.outside], random);
-    // A gateway process that starts during the outage exits if it cannot reach its servers within ten seconds.
+    // Keep an outage of a server below ten seconds. A gateway process that starts in the meantime exits if it cannot
+    // reach its servers within that time.
     const awayMs = random.between(1_000, stand.servers.includes(victim) ? 9_000 : 15_000);
     await victim.suspend(awayMs);
     return `stopped ${victim.name} for ${Math.round(awayMs)} ms`;
@@ -90,7 +91,8 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   };
   const clock: Blow = async (random) => {
     const { clock: victim, byMs } = moves[nextMove++ % moves.length] ?? random.pick(moves);
-    // Each process compares its clock with the database's once a minute, so it could miss a shorter change.
+    // Each process compares its clock with the database's once a minute, so it could miss a change that lasts less than
+    // that.
     const forMs = victim.name === 'mongodb' ? random.between(65_000, 90_000) : random.between(3_000, 15_000);
     await stand.setClock(victim, byMs);
     await delay(forMs);

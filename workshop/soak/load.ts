@@ -25,8 +25,8 @@ const answersMax = 80;
 const shareOfImpatient = 0.05;
 const shareWithCallback = 0.5;
 /**
- * A caller retries after these statuses: no response (0), a conflict with its own earlier attempt (409), too many tasks
- * (429), and 503. Any other failure of the gateway is a violation.
+ * A caller retries if there is no response (0), and after these statuses: a conflict with its own earlier attempt
+ * (409), too many tasks (429), and 503. Any other failure of the gateway is a violation.
  */
 const repeatable = new Set([0, 409, 429, 503]);
 const created = z.object({ id: z.string() });

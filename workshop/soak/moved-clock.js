@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Moves this process's wall clock, as if somebody had set the machine's clock. `Date` is shifted by the milliseconds in
- * the file that this module's query string names. Timers and the monotonic clock are not affected.
+ * Moves this process's wall clock, as if somebody had set the machine's clock. The query string of this module names a
+ * file. `Date` is shifted by the number of milliseconds in it. Timers and the monotonic clock are not affected.
  */
 
 const path = decodeURIComponent(new URL(import.meta.url).search.slice(1));

@@ -8,7 +8,7 @@ import { createRandom } from '../stand/random.ts';
  * the proxy sets the share, 0 to 1. `GET /received` on the receiver returns the `webhook-id`s by path.
  */
 
-/** These faults never affect the job itself. */
+/** Faults that never affect the job itself. */
 const faults = [
   '429=1', '500', '502', '503=1', 'slow=2', 'reset', 'timeout=4', 'malformed', 'empty', 'html',
   'accepted-500', 'accepted-502', 'accepted-then-silent=1', 'accepted-then-silent=6',
@@ -25,7 +25,7 @@ await startSimulator({
   port: simulatorPort ?? 0,
   apiKeys: ['simulated'],
   renderSeconds: 2,
-  // The simulator's links also go through the proxy.
+  // The links that the simulator returns also lead through the proxy.
   publicUrl: `http://127.0.0.1:${frontPort}`,
 });
 createServer(front).listen(frontPort, '127.0.0.1');
@@ -64,7 +64,8 @@ createServer((incoming, response) => {
   const ids = received.get(path) ?? [];
   const isFirst = ids.length === 0;
   received.set(path, [...ids, String(incoming.headers['webhook-id'])]);
-  // Reject only first requests, because the third attempt comes five minutes later.
+  // Reject only a callback's first request. If the second one were rejected too, the third would come five minutes
+  // later.
   incoming.once('end', () =>
     response.writeHead(isFirst && random.next() < faultyCallbacks ? 500 : 204).end(),
   );

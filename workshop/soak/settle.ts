@@ -78,7 +78,9 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
   }
 }
 
-/** The response to these callbacks was lost, so they are repeated, the second time after five minutes. */
+/**
+ * Returns callbacks whose response was lost, so that they are repeated. The second repetition comes after five minutes.
+ */
 export async function repeatedCallbacks(
   stand: Stand,
   creates: readonly Create[],

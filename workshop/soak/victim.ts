@@ -7,7 +7,7 @@ export interface Victim {
   isBusy(): boolean;
   kill(awayMs: number): Promise<void>;
   suspend(awayMs: number): Promise<void>;
-  /** Sends SIGHUP. A process that is still starting reads the new file anyway. */
+  /** Sends SIGHUP. A process that is still starting does not need the signal, because it reads the new file anyway. */
   reload(): Promise<void>;
   end(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function createVictim(
   };
 }
 
-/** SIGHUP is the lowest bit of the signal mask on Linux. Other systems are assumed to handle it. */
+/** On Linux, SIGHUP is the lowest bit of the signal mask. Other systems are assumed to handle the signal. */
 async function listensToReload(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1];

@@ -38,7 +38,10 @@ export async function askFor<Shape>(schema: z.ZodType<Shape>, url: string, optio
   return parseReply(schema, url, await ask(url, options));
 }
 
-/** Repeats the request if there is no response or a 503, which even a healthy server returns while it is busy. */
+/**
+ * Repeats the request if there is no response or the status is 503. Even a healthy server returns a 503 while it is
+ * busy.
+ */
 export async function askUntilAnswered<Shape>(
   schema: z.ZodType<Shape>,
   url: string,

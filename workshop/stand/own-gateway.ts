@@ -7,7 +7,7 @@ export interface Target {
   readonly adminToken: string;
 }
 
-/** Generated requests may switch this channel off without making any model unavailable. */
+/** A channel that generated requests may switch off without making any model unavailable. */
 export const spareChannel = 'spare';
 
 const renderSeconds = 0.2;
@@ -29,7 +29,7 @@ export async function startOwnGateway(stand: Stand): Promise<Target> {
     yaml,
     renderSeconds,
     environment: {
-      // All callers share one key and one IP address here.
+      // No limit per IP address, because all callers share one key and one address here.
       ADDRESS_REQUESTS_PER_SECOND: '0',
       KEY_REQUESTS_PER_MINUTE: '0',
       KEY_CONCURRENT_REQUESTS: '0',

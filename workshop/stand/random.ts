@@ -4,7 +4,7 @@ export interface Random {
   pick<Item>(items: readonly Item[]): Item;
 }
 
-/** A mulberry32 generator. Separate streams do not affect each other's sequence. */
+/** A mulberry32 generator. Each stream has its own sequence, which other streams do not affect. */
 export function createRandom(seed: number, stream: string): Random {
   let state = Buffer.from(stream).reduce((sum, byte) => Math.imul(sum, 31) + byte, seed) >>> 0;
   const next = (): number => {

@@ -20,7 +20,9 @@ const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 export const cacheDir: string = rawEnvironment()['MEDIARY_CACHE_DIR'] ?? join(projectDir, '.mediary');
 const typescriptFlags = ['--import', join(projectDir, 'src/typescript.js')];
 const readyDeadlineMs = 180_000;
-/** Long enough for a process to write a profile, which happens on exit, and for a worker to finish its activities. */
+/**
+ * Long enough for a process to write a profile, which it does when it exits, and for a worker to finish its activities.
+ */
 const endDeadlineMs = 60_000;
 
 /** Runs Temporal and MongoDB on free ports and in a temporary directory, with the programs that use them. */
@@ -101,7 +103,7 @@ export async function openStand(settings: Pick<MongoOptions, 'heapMegabytes'> = 
   }
 }
 
-/** Keeps both servers' programs in `cacheDir`. */
+/** Finds the programs of both servers, and keeps them in `cacheDir`. */
 export async function findServers(options: Omit<LocalOptions, 'dataDir'>) {
   const cached = { ...options, dataDir: cacheDir };
   const mongodBinary = options.environment['MONGOD_BINARY'];

@@ -20,13 +20,16 @@ export interface Surroundings {
   readonly variables: ReadonlyMap<string, string>;
   readonly keys: Readonly<Record<string, string>>;
   readonly path: readonly string[];
-  /** Overrides values in docker-compose.yml, for the stand-ins and for what an override file would set. */
+  /**
+   * Overrides values in docker-compose.yml. This is necessary for the stand-ins, and for values that an override file
+   * would set.
+   */
   readonly overrides: (service: string) => Readonly<Record<string, string>>;
 }
 
 export interface ComposeProcess {
   readonly name: string;
-  /** In 127.20.0.0/16. Every service has its own address, so that all of them keep the ports in the file. */
+  /** An IP address in 127.20.0.0/16. Every service has its own, so that all of them can keep the ports in the file. */
   readonly address: string;
   readonly environment: Readonly<Record<string, string>>;
   start(): Promise<void>;
@@ -40,13 +43,13 @@ export interface Started {
 }
 
 export interface Deviations {
-  /** Counts from 0. Undefined if the service has only one container. */
+  /** The number of the container, counting from 0. Undefined if the service has only one. */
   readonly replica?: number;
   readonly program?: Started;
   readonly check?: readonly string[];
 }
 
-/** If the service has several containers, `replica` is their number, counting from 0. */
+/** If the service has several containers, `replica` is the number of one of them, counting from 0. */
 export function addressOf(service: string, replica = 0): string {
   return `127.20.${replica}.${names.indexOf(service) + 2}`;
 }
@@ -133,7 +136,7 @@ async function requireHealth(command: readonly string[], environment: NodeJS.Pro
 
 type Volumes = ComposeService['volumes'];
 
-/** Replaces the container's own address, other services' names, and mounts with local equivalents. */
+/** Replaces the container's own address, the names of other services, and mounts with local equivalents. */
 function localized(
   value: string,
   here: { readonly address: string; readonly directory: string; readonly volumes: Volumes },

@@ -11,8 +11,9 @@ const debianFolder = '/usr/lib/postgresql';
 type Report = (line: string) => void;
 
 /**
- * Returns the directory with Temporal's server and SQL tool. The first call builds them with Go, at low priority and
- * one package at a time, which takes half an hour on two cores. Throws a LocalServerError if Go is missing.
+ * Returns the directory that contains Temporal's server and SQL tool. The first call builds them with Go, at low
+ * priority and one package at a time. On two cores, this takes half an hour. Throws a LocalServerError if Go is
+ * missing.
  */
 export async function temporalPrograms(cacheDir: string, version: string, report: Report): Promise<string> {
   const folder = join(cacheDir, `temporal-server-${version}`);
@@ -41,7 +42,7 @@ async function runGo(args: readonly string[], more: NodeJS.ProcessEnv): Promise<
   if (!ok) throw new LocalServerError(`go ${args.join(' ')}: ${reasonIn(output)}`);
 }
 
-/** Uses the newest PostgreSQL installed from Debian. Throws a LocalServerError if there is none. */
+/** Uses the newest PostgreSQL that is installed from a Debian package. Throws a LocalServerError if there is none. */
 export async function postgresqlPrograms(): Promise<string> {
   const versions = (await exists(debianFolder)) ? await readdir(debianFolder) : [];
   const newest = versions.toSorted((one, other) => Number(other) - Number(one))[0];
@@ -50,7 +51,9 @@ export async function postgresqlPrograms(): Promise<string> {
   throw new LocalServerError(`No PostgreSQL in ${debianFolder}: apt-get install postgresql`);
 }
 
-/** PostgreSQL refuses to run as root, so root runs the command as PostgreSQL's own user. */
+/**
+ * PostgreSQL refuses to run as root. If this process runs as root, the command therefore runs as PostgreSQL's own user.
+ */
 export function asPostgresUser(command: string, args: readonly string[]): readonly [string, string[]] {
   if (process.getuid?.() !== 0) return [command, [...args]];
   const user = ['--reuid=postgres', '--regid=postgres', '--init-groups', command];

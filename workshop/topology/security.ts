@@ -22,7 +22,7 @@ export async function makeSecurity(
   const folder = join(directory, 'security');
   await mkdir(folder, { recursive: true });
   const file = (name: string): string => join(folder, name);
-  // openssl's own configuration would mark every certificate as a CA, which Temporal's core rejects.
+  // Replaces openssl's own configuration, which would mark every certificate as a CA. Temporal's core rejects that.
   await writeFile(file('openssl.cnf'), '[req]\ndistinguished_name = name\n[name]\n');
   const make = async (name: string, more: readonly string[]): Promise<void> => {
     const out = ['-subj', `/CN=${name}`, '-keyout', file(`${name}.key`), '-out', file(`${name}.crt`)];
@@ -51,7 +51,7 @@ export async function makeSecurity(
       TEMPORAL_TLS_FRONTEND_CERT: file('temporal.crt'),
       TEMPORAL_TLS_FRONTEND_KEY: file('temporal.key'),
       TEMPORAL_TLS_CLIENT1_CA_CERT: file('authority.crt'),
-      // The server's internal calls have no host name to compare.
+      // Internal calls of the server have no host name that could be compared with the certificate.
       TEMPORAL_TLS_INTERNODE_SERVER_NAME: 'temporal',
       TEMPORAL_TLS_FRONTEND_SERVER_NAME: 'temporal',
       TEMPORAL_AUTH_AUTHORIZER: 'default',

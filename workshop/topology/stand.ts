@@ -26,7 +26,7 @@ const required = [
   'ADMIN_TOKEN',
 ] as const;
 
-/** Runs the services of docker-compose.yml. Initially, only the upstream simulator is running. */
+/** Runs the services of docker-compose.yml. At first, only the upstream simulator is running. */
 export interface TopologyStand {
   readonly directory: string;
   readonly server: string;
@@ -57,7 +57,7 @@ export interface TopologyOptions {
 export async function openTopology(options: TopologyOptions): Promise<TopologyStand> {
   const { namespace, secured, keepsLogs, report } = options;
   const directory = await mkdtemp(join(tmpdir(), 'mediary-topology-'));
-  // PostgreSQL's user needs access to its subdirectory.
+  // PostgreSQL's user must be able to reach its subdirectory.
   await chmod(directory, 0o711);
   const simulator = await startSimulator({
     host: '127.0.0.1',
@@ -126,7 +126,7 @@ function describeProcesses(surroundings: Surroundings, secured: boolean) {
     postgresql: composeProcess(surroundings, 'postgresql', { program: { command: postgres, args } }),
     temporal: composeProcess(surroundings, 'temporal', {
       program: { command: 'temporal-server', args: ['start'] },
-      // The health check in docker-compose.yml uses plain HTTP, so replace it if Temporal requires TLS.
+      // The health check in docker-compose.yml uses plain HTTP. Replace it if Temporal requires TLS.
       ...(secured
         ? { check: `temporal operator cluster health --address ${addressOf('temporal')}:7233`.split(' ') }
         : {}),
@@ -138,7 +138,7 @@ function describeProcesses(surroundings: Surroundings, secured: boolean) {
 
 /** Throws if docker-compose.yml sets a variable that Temporal's server does not read. */
 export async function requireServerReads({ server }: TopologyStand): Promise<void> {
-  // A program file contains the names of all variables that the program reads.
+  // The names of all variables that a program reads are in its file.
   const content = await readFile(join(server, 'temporal-server'));
   const unread = Object.keys(composeService('temporal').environment).filter(
     (name) => !content.includes(name),
@@ -146,7 +146,10 @@ export async function requireServerReads({ server }: TopologyStand): Promise<voi
   if (unread.length > 0) throw new LocalServerError(`temporal does not read ${unread.join(', ')}`);
 }
 
-/** Like PostgreSQL's image, trusts socket connections at the first start and requires the password for all others. */
+/**
+ * Initialises PostgreSQL as its image does at the first start. Connections through the socket are trusted, and all
+ * others require the password.
+ */
 export async function initializePostgresql({ directory, postgresql }: TopologyStand): Promise<void> {
   const folder = join(directory, 'postgresql');
   const passwordFile = join(folder, 'password');
@@ -189,7 +192,10 @@ function versionOf(service: string): string {
   return composeService(service).image.split(':')[1] ?? '';
 }
 
-/** The stand-in supports no passwords and its programs have no shell, so docker-compose.yml does not apply. */
+/**
+ * Starts MongoDB without docker-compose.yml, because the stand-in does not support passwords and its programs include
+ * no shell.
+ */
 async function prepareMongo(
   directory: string,
   { report, program }: { readonly report: (line: string) => void; readonly program: MongoProgram },

@@ -50,7 +50,7 @@ function isKnown(name: string, table: FactsTable): boolean {
   return patterns.some((pattern) => pattern.test(name));
 }
 
-/** Finds rows and offered models that no SDK lists any more. */
+/** Finds rows and offered models that are no longer listed by any SDK. */
 function goneModels({ table, lists, offered }: Compared): string[] {
   const listing = lists.filter(({ lists: what }) => what === 'models');
   if (listing.some(({ read }) => 'unreadable' in read)) return [];

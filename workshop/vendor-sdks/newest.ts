@@ -55,7 +55,7 @@ const namesOf = (lists: readonly { readonly sdk: string }[]) => [...new Set(list
 
 function installFromNpm(folder: string): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
-  // An SDK may require a newer Node than this one, but only its types are read.
+  // Only the types of an SDK are read, so it may require a newer Node than this one.
   const words = 'install --no-audit --no-fund --ignore-scripts --engine-strict=false --silent'.split(' ');
   const newest = namesOf(npmLists).map((name) => `${name}@latest`);
   execFileSync('npm', [...words, ...newest], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });

@@ -1,4 +1,4 @@
-/** The fact tables are compared with these lists in vendors' SDKs. */
+/** The lists in vendors' SDKs with which the fact tables are compared. */
 
 export type Listed =
   | 'models'
@@ -14,7 +14,7 @@ export interface SdkList {
   readonly vendor: string;
   readonly kind: 'video' | 'image';
   readonly sdk: { readonly npm: string } | { readonly pypi: string };
-  /** A TypeScript type for npm, or `module:Name` or `module:Class.field` for PyPI. */
+  /** For npm, a TypeScript type. For PyPI, `module:Name` or `module:Class.field`. */
   readonly type: string;
   readonly lists: Listed;
   /** Selects the entries to compare, if the list also contains other kinds of models. */

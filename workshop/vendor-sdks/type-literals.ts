@@ -35,7 +35,10 @@ const compilerOptions = {
   types: [],
 };
 
-/** Ignores `undefined`, `null`, and `string & {}`, which allows any text. Any other type makes the list unreadable. */
+/**
+ * Ignores `undefined`, `null`, and `string & {}`, which allows any text. If there is any other type, the list cannot be
+ * read.
+ */
 function literalsOf(type: Type | undefined, checker: Checker): Literals {
   if (type === undefined) return { unreadable: 'it has no type' };
   const parts = type.isUnionType() ? type.getTypes() : [type];
@@ -55,7 +58,7 @@ function isOpen(text: string): boolean {
 const reader = fileURLToPath(new URL('literals.py', import.meta.url));
 const saidByReader = z.array(z.union([z.array(z.string()), z.strictObject({ unreadable: z.string() })]));
 
-/** Types are written as `module:Name` or `module:Class.field`. */
+/** Each type has the form `module:Name` or `module:Class.field`. */
 export function pythonLiterals(python: string, types: readonly string[]): Literals[] {
   const said = execFileSync(python, [reader], { input: JSON.stringify(types), encoding: 'utf8' });
   return saidByReader.parse(JSON.parse(said));

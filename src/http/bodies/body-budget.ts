@@ -14,7 +14,7 @@ export interface BodyAllowance {
    * account holds more.
    */
   reserve(bytes: number): void;
-  /** Throws whenever `reserve` would, but reserves nothing. For bytes that may be needed later. */
+  /** Throws whenever `reserve` would, but reserves nothing. Use this for bytes that may be needed later. */
   requireRoom(bytes: number): void;
   /** From now on, the body may be cut off to make room. `cut` is then called with the reason, at most once. */
   whileRead(cut: (reason: GatewayError) => void): void;
@@ -31,7 +31,7 @@ export interface BodyBudgetLimits {
 
 export type BodyKind = 'json' | 'images' | 'callbacks';
 
-/** Each kind of body may use this share of the memory, and one account may use `accountShare` of that. */
+/** The share of the memory that each kind of body may use. One account may use `accountShare` of that. */
 const memoryShares: Readonly<Record<BodyKind, number>> = { json: 0.4, images: 0.5, callbacks: 0.1 };
 const accountShare = 0.75;
 
@@ -54,7 +54,7 @@ export function createBodyBudgets(limits: {
   };
 }
 
-/** Sending a response frees its memory, usually within a few seconds. */
+/** When to retry if the memory is full. Sending a response frees its memory, usually within a few seconds. */
 const retrySeconds = 2;
 
 export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudgetLimits): BodyBudget {

@@ -14,7 +14,7 @@ export interface BodyReader {
 export interface BodyScope {
   readonly memory: BodyAllowance;
   readonly disk: BodyAllowance;
-  /** Measured on average since the body began. Long bodies have a higher minimum. */
+  /** The minimum average since the body began. It is higher for long bodies. */
   readonly bytesPerSecondMin: number;
   readonly isHeldBack: () => boolean;
 }
@@ -30,21 +30,21 @@ export interface Consumption extends BodyScope {
 
 /** A body may start slowly or pause for this long before its rate is enforced. */
 const rateGraceMs = 5_000;
-/** Limits a whole body, whatever its announced length. */
+/** The time limit for a whole body, whatever its announced length. */
 const wholeSeconds = 100;
 const windowBytes = 64 * 1024;
 /**
- * Each chunk has a fixed cost on top of its bytes. Bodies whose chunks are smaller on average are rejected after
- * `freePieces` chunks.
+ * The minimum average size of a chunk, because each chunk has a fixed cost on top of its bytes. Bodies with smaller
+ * chunks are rejected after `freePieces` chunks.
  */
 const pieceBytesMin = 128;
 const freePieces = 256;
 
 /**
- * Reserves memory only for a small window, so callers that keep the bytes must reserve memory for them. Throws
- * request_too_large (also for too many chunks), invalid_json (if the body breaks off), request_timeout (if the body is
- * too slow), the reason if the body was cut off to make room, and whatever `onChunk` and the allowances throw. Once the
- * promise settles, nothing that `onChunk` started is still running.
+ * Reads a request body in chunks. Reserves memory only for a small window, so callers that keep the bytes must reserve
+ * memory for them. Throws request_too_large (also for too many chunks), invalid_json (if the body breaks off),
+ * request_timeout (if the body is too slow), the reason if the body was cut off to make room, and whatever `onChunk`
+ * and the allowances throw. Once the promise settles, nothing that `onChunk` started is still running.
  */
 export async function consumeBody(request: IncomingMessage, options: Consumption): Promise<void> {
   const { memory, bytesMax, bytesPerSecondMin } = options;

@@ -14,8 +14,8 @@ const spacePattern = /[\t\n\r ]*/y;
 type Expected = 'value' | 'valueOrEnd' | 'key' | 'keyOrEnd' | 'colon' | 'commaOrEnd';
 
 /**
- * JSON.parse usually gives no position in its message, and sometimes quotes the text. Runs in linear time. Returns
- * undefined if the text is valid JSON.
+ * Finds the position of a syntax error, because JSON.parse usually gives none in its message, and sometimes quotes the
+ * text. Runs in linear time. Returns undefined if the text is valid JSON.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const at = faultAt(text);

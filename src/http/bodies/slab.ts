@@ -4,7 +4,7 @@ import type { BodyAllowance } from './body-budget.ts';
 export const textCostFactor = 4;
 const firstBytes = 1024;
 
-/** A single growing buffer costs no more per chunk than its bytes. */
+/** Collects a text in a single growing buffer, so that a chunk costs no more memory than its bytes. */
 export class Slab {
   private readonly memory: Pick<BodyAllowance, 'reserve'>;
   private readonly bytesMax: number;

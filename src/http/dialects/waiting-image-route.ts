@@ -17,7 +17,10 @@ export const refusedWithoutTasks: Table = {
   async: { refused: 'requests a task, which this endpoint does not support: use /v1/images/generations' },
 };
 
-/** The streams of these endpoints cannot contain partial images, which would be billed without being shown. */
+/**
+ * The streams of these endpoints cannot contain partial images. A request for them is rejected, because they would be
+ * billed without being shown.
+ */
 export const refusedWithoutPartials: Table = {
   partial_images: {
     refused: 'is not supported when streaming from this endpoint: use /v1/images/generations',

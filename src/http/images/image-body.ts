@@ -170,5 +170,5 @@ export function readImageBody({ body }: Understood): ImageBody {
 
 export type ImageBody = z.output<typeof fields>;
 
-/** All other fields are passed to upstreams that support them. */
+/** The fields that the gateway itself reads. All others are passed to upstreams that support them. */
 export const consumedImageFields: ReadonlySet<string> = new Set(Object.keys(shape));

@@ -15,7 +15,7 @@ import type { Spool } from './spool.ts';
 import type { UploadedFile } from '../../intake/uploaded-file.ts';
 
 const fieldsMax = 100;
-/** Covers all text fields together, except long data URLs. */
+/** The limit for all text fields together, except long data URLs. */
 const textBytesMax = 1024 * 1024;
 
 export async function readForm(

@@ -30,7 +30,7 @@ export interface ParsedImage {
 export interface ImageRules extends AddressChecks {
   readonly caller: Caller;
   readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
-  /** Create requests look for earlier attempts before they resolve links to files. */
+  /** Set for create requests, which look for earlier attempts before they resolve links to files. */
   readonly linksLater?: true;
   readonly operation: ImageRequest['operation'];
   readonly model: ModelConfig;

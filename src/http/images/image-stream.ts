@@ -19,7 +19,7 @@ import type { ImageBody } from './image-body.ts';
 import { endedImages } from './ended-images.ts';
 import type { ImageCreateDeps } from './image-create.ts';
 
-/** The images' ledger entries and receipt have the same id. For a stream, it is the task's id. */
+/** The header with the images' id, which their ledger entries and receipt share. For a stream, it is the task's id. */
 export const imageHeader = 'x-mediary-image';
 
 export interface ImageStream {
@@ -37,8 +37,8 @@ const lookMs = 500;
 export const partialReadsMax = { name: 'partial images read', placesMax: 8, shareMax: 2 } as const;
 
 /**
- * Ends with the final images or an error. The task survives a dropped connection, and the caller can still get the
- * images by the id in the headers.
+ * Streams the images. The stream ends with the final images or an error. The task survives a dropped connection, and
+ * the caller can still get the images by the id in the headers.
  */
 export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   const { task, warnings } = stream;

@@ -49,7 +49,7 @@ export interface Reading {
   readonly limits: ImageBodyLimits;
 }
 
-/** Covers the JSON without long data URLs. */
+/** The limit for the JSON without long data URLs. */
 const textBytesMax = 1024 * 1024;
 
 async function readJson({ req }: Context, { scope, workspace, limits }: Reading): Promise<object> {

@@ -9,7 +9,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const quoteBytes = Buffer.from('"');
 const keyBytesMax = 48;
-/** These bytes are inspected one by one before a native search takes over. Most strings are shorter. */
+/** How many bytes of a string are inspected one by one before a native search takes over. Most strings are shorter. */
 const walkedBytes = 64;
 const unfinishedEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 

@@ -22,7 +22,10 @@ const headEnd = Buffer.from('\r\n\r\n');
 export class MultipartParser {
   private readonly delimiter: Buffer;
   private readonly onPart: (head: PartHead) => PartSink;
-  /** Not yet parsed. A body may lack the line break before the first delimiter, so this one stands in for it. */
+  /**
+   * The bytes that have not been parsed yet. They begin with a line break, because a body may lack the one before the
+   * first delimiter.
+   */
   private pending: Buffer = lineEnd;
   private state: 'preamble' | 'after delimiter' | 'head' | 'body' | 'done' = 'preamble';
   private sink: PartSink | undefined;
@@ -60,7 +63,7 @@ export class MultipartParser {
 
   private takeUntilDelimiter(): boolean {
     const found = this.pending.indexOf(this.delimiter);
-    // The end of this piece may be the start of a delimiter.
+    // Keep the end of this piece, because it may be the start of a delimiter.
     const until = found === -1 ? Math.max(0, this.pending.length - this.delimiter.length + 1) : found;
     if (until > 0) this.sink?.write(this.pending.subarray(0, until));
     if (found === -1) {
@@ -82,9 +85,9 @@ export class MultipartParser {
     }
     const end = this.pending.indexOf(lineEnd);
     if (end === -1 && this.pending.length <= headBytesMax) return false;
-    // Only padding may follow a delimiter on its line.
+    // Only spaces and tabs may follow a delimiter on its line.
     if (end === -1 || /[^ \t]/.test(this.pending.toString('latin1', 0, end))) throw malformed();
-    // Keep this line break, because an empty header consists of this line break and another one.
+    // Keep this line break, because a part without headers consists of this line break and another one.
     this.pending = this.pending.subarray(end);
     this.state = 'head';
     return true;

@@ -63,7 +63,7 @@ function scopeOf(name: string): string {
   return name.replace(/\.js$/, '').replaceAll(/\W/g, '_');
 }
 
-/** Only markup spans several lines, and it collapses whitespace anyway. */
+/** Also removes indentation. Only strings with markup span several lines, and markup collapses whitespace anyway. */
 function withoutComments(text: string): string {
   return text
     .replaceAll(/\/\*\*[^]*?\*\/\s*/g, '')

@@ -54,7 +54,7 @@ function inputTokens(usage: Usage): number {
   return counts.reduce<number>((sum, count = 0) => sum + count, 0);
 }
 
-/** Some upstreams also report what the operator pays, so only counts are kept. */
+/** Keeps only counts, because some upstreams also report what the operator pays. */
 function otherCounts(reported: unknown): Record<string, number> {
   const fields = isRecord(reported) ? Object.entries(reported) : [];
   return Object.fromEntries(

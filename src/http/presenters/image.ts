@@ -132,7 +132,7 @@ export function imageTypeOfHead(base64: string | Uint8Array): string {
   return imageTypes.find(([start]) => head.startsWith(start))?.[1] ?? 'image/png';
 }
 
-/** Every part costs a separate write. */
+/** Joins neighbouring texts, because every part costs a separate write. */
 export function mergeText(parts: readonly BodyPart[]): BodyPart[] {
   const merged: BodyPart[] = [];
   for (const part of parts) {

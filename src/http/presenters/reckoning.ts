@@ -63,7 +63,9 @@ export const reckoningSchema = z
 export interface ReckoningContext {
   readonly currency: string;
   readonly lines: Price['lines'];
-  /** Shows which facts came from the model's configuration. Set only for a charge. */
+  /**
+   * The calculation of the hold, which shows which facts came from the model's configuration. Set only for a charge.
+   */
   readonly hold?: Reckoning | undefined;
 }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** Every time in a response uses this schema, which a test checks by its description. `meaning` is one sentence. */
+/**
+ * Every time in a response uses this schema. A test checks this by the schema's description. `meaning` is one sentence.
+ */
 export function unixSeconds(meaning = '') {
   return z.int().meta({ description: `Unix seconds. ${meaning}`.trimEnd() });
 }

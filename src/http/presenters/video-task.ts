@@ -23,7 +23,7 @@ const resultSchema = z.object({
   expires_at: unixSeconds('The link works until then.').optional(),
 });
 
-/** In seconds, until the render is finished. */
+/** The estimated time until the render is finished, in seconds. */
 export const etaSchema = z.object({
   p50: z.int().meta({ description: 'Half of similar tasks end within this time.' }),
   p90: z.int().meta({ description: 'Nine out of ten similar tasks end within this time.' }),
@@ -146,7 +146,7 @@ export const taskListSchemas = {
 
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
-/** Used for GET responses and callback bodies. */
+/** Presents a task for GET responses and callback bodies. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { status } = task;
   switch (status) {

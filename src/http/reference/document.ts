@@ -82,7 +82,7 @@ function read(
     path,
     aliases,
     summary,
-    // The document repeats the summary if an operation has no description.
+    // Omit the description if it only repeats the summary, as it does for operations that have none.
     description: description === `${summary}.` ? '' : description,
     security: security.flatMap((each) => Object.entries(each).map(([scheme, names]) => ({ scheme, names }))),
     parameters: (found.parameters ?? []).flatMap((each) => ('$ref' in each ? [] : [each])),

@@ -8,7 +8,7 @@ import { prose } from './prose.ts';
 export interface Place {
   readonly objects: Objects;
   readonly id: string;
-  /** Clients can set an optional field to null instead of omitting it. */
+  /** True for the fields of a request, where clients can set an optional field to null instead of omitting it. */
   readonly isSent: boolean;
 }
 
@@ -58,7 +58,7 @@ function fieldItem({ name, schema, isRequired, description }: Field, place: Plac
   const { description: own } = place.objects.resolve(schema);
   const words = 'description' in schema ? schema.description : own;
   const need = place.isSent && isRequired ? html` <b class="small">required</b>` : nothing;
-  // The page has thousands of fields. Styles that do not need classes keep it small.
+  // The page has thousands of fields. Leaving out classes keeps it small.
   return html`<li id="${at.id}">
     <code>${name}</code>
     <span>${typeOf(schema, at)}</span>${need}${prose(description ?? words)}${innerOf(schema, at)}

@@ -2,7 +2,7 @@ import { nameOf } from '../openapi-schemas.ts';
 import type { AnySchema, Schema } from '../openapi-schemas.ts';
 import type { Objects } from './document.ts';
 
-/** Deeper objects become `{}`. */
+/** The maximum depth. Deeper objects become `{}`. */
 const depthMax = 6;
 
 interface Sampling {

@@ -84,7 +84,8 @@ export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Rou
     errors: ['task_not_found', 'action_not_possible'],
     async handle({ params: { task_id: id }, body: { action, bulk: _bulk, ...fields }, operator, roles }) {
       requireAccess({ name: operator, roles }, accessOfAct(action));
-      // This read must be current. A rejected action writes nothing, so no later write would reveal a stale read.
+      // Confirm that the record is current. A rejected action writes nothing, so no later write would reveal a stale
+      // read.
       const task = await tasks.confirm(id);
       if (task === undefined) throw taskNotFound();
       const result = await act({ task, action, input: { ...defined(fields), by: operator } });

@@ -18,7 +18,7 @@ type Deps = Pick<RouteDeps, 'accounts' | 'checkMediaUrl'> & { readonly stored: F
 
 const formBytesMax = 64 * 1024;
 const filenameCharactersMax = 255;
-/** The file to store, and a description that some clients also send as a file. */
+/** A request may contain the file to store, and a description that some clients also send as a file. */
 const filesMax = 2;
 export const fetchesMax = { name: 'fetched files', placesMax: 8, shareMax: 2 } as const;
 

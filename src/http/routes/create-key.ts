@@ -145,7 +145,7 @@ export function createKey(
   });
 }
 
-/** A misspelt model, channel or route would create a useless key. */
+/** Rejects a misspelt model, channel or route, which would make the key useless. */
 function checkPermitted(
   asked: z.output<typeof body>,
   catalogue: Deps['catalogue'],

@@ -18,7 +18,7 @@ type Deps = Pick<
 >;
 
 const pageTasks = 100;
-/** A single entry's basis may be 64 KiB long. */
+/** Pages are small, because a single entry's basis may be 64 KiB long. */
 const pageEntries = 200;
 
 export function exportAccount(deps: Deps): Route {

@@ -143,7 +143,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     estimateVideo(deps),
     getVideoReceipt(deps),
     getReceiptKeys(deps),
-    // Must come before the list, for the same reason as for videos.
+    // Must come before the list, for the same reason as `getVideo`.
     getImageTask(deps),
     cancelImageTask(deps),
     createImage(deps),

@@ -7,7 +7,10 @@ import { pageSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** Otherwise, one page of results would tie up a MongoDB connection per account. */
+/**
+ * How many balances are read at once. Without this limit, one page of results would tie up a MongoDB connection per
+ * account.
+ */
 const balancesAtOnce = 4;
 
 export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {

@@ -172,8 +172,8 @@ async function findEnded(filter: EndFilter, { limit, after }: CursorPage, deps: 
 }
 
 /**
- * An index lists tasks by end time for each status and class. Any other filter would require reading all of those
- * tasks.
+ * Rejects filters that cannot be combined with the end time. An index lists tasks by end time for each status and
+ * class, and any other filter would require reading all of those tasks.
  */
 function refuseWithEnd(asked: Asked): void {
   const { ended_after: _after, ended_before: _before, status: _status, class: _class, ...others } = asked;

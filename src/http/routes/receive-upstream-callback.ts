@@ -65,8 +65,8 @@ function toCallback(body: unknown, meta: RequestMeta): UpstreamCallback {
 }
 
 /**
- * If no adapter is known, the callback is treated as news, because it may have arrived before the submission's
- * response.
+ * Returns what the callback says about the job. If no adapter is known, the callback is treated as news, because it may
+ * have arrived before the submission's response.
  */
 async function readNews(id: string, callback: UpstreamCallback, deps: Deps): Promise<CallbackNews> {
   const task = await deps.tasks.find(id);

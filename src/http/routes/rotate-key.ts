@@ -84,7 +84,7 @@ function refuseEnded({ id, revokedAt, expiresAt, replacedBy }: ApiKey, now: numb
           ? 'has expired'
           : undefined;
   if (why === undefined) return;
-  // The response with the new key may have been lost.
+  // The caller may have lost the response with the new key, so say how to get another one.
   const instead =
     revokedAt === undefined && replacedBy !== undefined ? 'Rotate that one' : 'Create a new one';
   throw new GatewayError('action_not_possible', `The key ${id} ${why}. ${instead} instead.`);

@@ -62,7 +62,7 @@ export function setCircuit(deps: Deps): Route {
   });
 }
 
-/** A misspelt credential or model would open a circuit that protects nothing. */
+/** Rejects a misspelt credential or model, which would open a circuit that protects nothing. */
 function checkTarget(asked: z.output<typeof body>, channel: ChannelConfig): void {
   const { credential, model } = asked;
   const param = !channel.credentials.some(({ id }) => id === credential)

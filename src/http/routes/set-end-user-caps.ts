@@ -38,7 +38,7 @@ export function setEndUserCaps(deps: Deps): Route {
   return settingRoute({
     operationId: 'setEndUserCaps',
     access: 'money',
-    // End users appear only under pseudonyms, except in sealed fields.
+    // Keep this field out of the audit log. End users appear only under pseudonyms, except in sealed fields.
     unrecorded: ['users'],
     summary: 'Limit what the end users of an account may spend',
     description:

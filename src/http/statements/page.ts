@@ -28,7 +28,7 @@ const wordsMax = 1_000;
 const entryColumns = ['Time (UTC)', 'No.', 'Entry', 'Task or reference', 'By, and why'];
 const moneyColumns = ['Amount', 'Change', 'Available', 'Held'];
 
-/** Printable. Its content security policy forbids scripts and external resources. */
+/** A printable page. Its content security policy forbids scripts and external resources. */
 export const page: StatementForm = {
   mediaType: 'text/html; charset=utf-8',
   headers: { 'content-security-policy': policy, 'x-content-type-options': 'nosniff' },

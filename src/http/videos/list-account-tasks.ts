@@ -17,7 +17,10 @@ import type { Route } from '../route.ts';
 
 const limitMax = 100;
 const limitDefault = 20;
-/** About a screenful. A prompt's document also contains the request's media, so pages with prompts are small. */
+/**
+ * About a screenful. The document with a task's prompt also contains the request's media, so pages with prompts are
+ * small.
+ */
 const promptsMax = 25;
 const unixSeconds = queryNumber(z.int().min(0).max(99_999_999_999).optional());
 

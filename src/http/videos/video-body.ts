@@ -117,8 +117,8 @@ const metadataFields = z.object(metadataShape).catchall(anyJson);
 const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
 
 /**
- * All other `metadata` fields are passed to the upstream. Fields that many upstreams share are renamed for each of
- * them.
+ * The `metadata` fields that the gateway itself reads. All others are passed to the upstream. Fields that many
+ * upstreams share are renamed for each of them.
  */
 export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(consumedFields));
 

@@ -34,14 +34,17 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
     }
     if (entries.length > 1 && isWhole(entries)) return 'was_closed';
     const note = 'reconciled: the request ended without a response';
-    // The request may have been sent, but no channel was recorded.
+    // The request may have been sent, but no channel was recorded, so its cost is unknown.
     const upstream = { model: hold.model ?? '', channel: '', cost: 0n, unknown: 1 };
     const done = await ledger.release({ account, task, held, hold, note, upstream });
     return done.closed === 'settled' ? 'settled' : 'released';
   };
 }
 
-/** A charge beyond the hold has a second entry, and the process or MongoDB may fail between the two writes. */
+/**
+ * Returns false if a charge lacks its second entry. A charge beyond the hold has two, and the process or MongoDB may
+ * fail between the two writes.
+ */
 function isWhole(entries: readonly LedgerEntry[]): boolean {
   const isOwed = entries.some(({ excess }) => excess !== undefined);
   return !isOwed || entries.some(({ kind }) => kind === 'charge_extra');

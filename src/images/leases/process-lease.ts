@@ -8,7 +8,7 @@ import type { ImageLeaseStore } from '../../store/image-leases.ts';
 /** A process that has not renewed its lease for this long, by its own clock, starts no more work under it. */
 export const leaseMs = 60_000;
 
-/** In base 36. The length is fixed, so that a process's ids sort by creation time. */
+/** The number of base-36 digits in the counter. It is fixed, so that a process's ids sort by creation time. */
 const counterDigits = 9;
 
 export interface ProcessLeaseDeps {
@@ -56,7 +56,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     try {
       await leases.insert({ id, process: deps.process, from: floor });
     } catch (error) {
-      // It is unknown whether the lease was written. It is never renewed, and its replacement has another name.
+      // It is unknown whether the lease was written, so it is never renewed. Its replacement has another name.
       validUntil = 0;
       throw error;
     }

@@ -4,7 +4,7 @@ export type Attempt<Program> = { readonly program: Program } | { readonly failur
 
 export interface Source<Program> {
   readonly title: string;
-  /** Set if the attempt may take a while. Its failure is then reported immediately. */
+  /** Set if the attempt may take a while. If it fails, the failure is then reported immediately. */
   readonly slow?: true;
   readonly attempt: (options: LocalOptions) => Promise<Attempt<Program>>;
 }

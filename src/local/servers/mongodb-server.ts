@@ -18,7 +18,7 @@ const fallbackFile = 'fallback.mv';
 
 export type MongoOptions = LocalOptions & {
   program: MongoProgram;
-  /** Holds the stand-in's jars and compiled classes. Defaults to the data directory. */
+  /** The directory for the stand-in's jars and compiled classes. Defaults to the data directory. */
   programDir?: string;
   port?: PortRequest;
   /** In megabytes, for the stand-in only. Defaults to 512. */

@@ -18,7 +18,7 @@ const downloadTimeoutMs = 900_000;
 export type MongoProgram = { kind: 'mongod'; path: string } | { kind: 'java'; java: string; jars: string };
 
 export type MongoResolveOptions = LocalOptions & {
-  /** From MONGOD_BINARY. If set, no other source is tried, even if it does not work. */
+  /** The value of MONGOD_BINARY. If set, no other source is tried, even if this one does not work. */
   mongodBinary?: string;
 };
 

@@ -42,8 +42,8 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
 }
 
 /**
- * If another program takes the port first, starts again, up to four times in total. Each start uses another port unless
- * the port is fixed.
+ * Starts a server on a free port. If another program takes the port first, tries again, up to four times in total. Each
+ * attempt uses another port unless the port is fixed.
  */
 export async function startOnPort<Running>(
   request: PortRequest,

@@ -54,7 +54,8 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   const { size: logOffset } = await log.stat();
   try {
     const child = spawn(options.command, options.args, {
-      // By default, glibc uses an arena for each thread and keeps memory that its threads have freed.
+      // Saves memory. By default, glibc gives each thread its own arena and keeps the memory that the threads have
+      // freed.
       env: { MALLOC_ARENA_MAX: '2', ...options.environment },
       stdio: ['ignore', log.fd, log.fd, ...(options.hasChannel === true ? (['ipc'] as const) : [])],
       detached: true,
@@ -178,7 +179,7 @@ function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // The group has already exited.
+    // The group has already exited, so there is nothing to kill.
   }
 }
 
@@ -216,7 +217,7 @@ async function readPidFile(options: ChildOptions): Promise<ProcessIdentity | und
   }
 }
 
-/** A server left over from an earlier run would still lock the data files. */
+/** Ends a server left over from an earlier run, which would still lock the data files. */
 async function endLeftover(options: ChildOptions): Promise<void> {
   const leftover = await readPidFile(options);
   if (leftover === undefined || leftover.startedAt === '' || !(await isSameProcessAlive(leftover))) {

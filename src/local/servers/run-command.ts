@@ -71,8 +71,8 @@ export async function findOnPath(
 }
 
 /**
- * Waits at most four seconds, so that a blocked network does not cause a long delay. Returns true if there is a proxy,
- * because only the download can show whether the proxy works.
+ * Waits at most four seconds, so that a blocked network does not cause a long delay. Returns true if a proxy is
+ * configured, because only the download itself shows whether the proxy works.
  */
 export async function canReach(host: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
   const proxies = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
@@ -117,7 +117,7 @@ export async function withProgress<T>(
   }
 }
 
-/** A file may have just disappeared, so treat it as empty. */
+/** Counts a file as empty if it disappears while the sizes are read. */
 async function bytesIn(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(

@@ -5,7 +5,7 @@ import type { ChildServer } from './process.ts';
 
 const restartDelayMs = 500;
 const restartDelayMaxMs = 15_000;
-/** In milliseconds. A process that has run this long is restarted with the shortest delay again. */
+/** In milliseconds. After a process has run for this long, its next restart has the shortest delay again. */
 const stableAfterMs = 30_000;
 
 export interface Supervised {

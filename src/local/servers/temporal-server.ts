@@ -21,14 +21,14 @@ const tuning = [
   'history.timerProcessorMaxTimeShift="50ms"',
   // Keeps one account's burst from delaying the others.
   'matching.enableFairness=true',
-  // The polls of 600 channels exceed the default of 1,200 waiting calls.
+  // The polls of 600 channels need more waiting calls than the default limit of 1,200.
   'frontend.namespaceCount=10000',
   // With the default of four partitions, the queues of so many channels take minutes to create.
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
-  // A paused task would miss its deadline.
+  // Disables pausing, because a paused task would miss its deadline.
   'frontend.WorkflowPauseEnabled=false',
-  // After two failed steps, a workflow gets a search attribute that the reconciler looks for.
+  // A workflow gets a search attribute after two failed steps. The reconciler looks for it.
   'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute=2',
   // By default, every call rereads the search attributes, which takes 16% of the CPU time per task.
   'system.forceSearchAttributesCacheRefreshOnRead=false',
@@ -55,7 +55,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
 }
 
 async function startOn(port: number, options: TemporalOptions): Promise<TemporalServer> {
-  // Choose the UI port again for each attempt, because either port may be the one that was taken.
+  // Choose the UI port again for each attempt, because another program may have taken either of the two ports.
   const uiPort = options.uiPort === 'none' ? undefined : await choosePort(options.uiPort, 'the Temporal UI');
   const child = await startChild({
     ...options,

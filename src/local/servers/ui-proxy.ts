@@ -11,7 +11,8 @@ export interface UiProxy {
 }
 
 /**
- * These buttons start, end or repeat a task without the ledger's knowledge. docker-compose.yml disables the same ones.
+ * These buttons start, end or repeat a task without the ledger's knowledge. docker-compose.yml disables the same
+ * buttons.
  */
 const switchedOff = {
   StartWorkflowDisabled: true,

@@ -5,11 +5,11 @@ import { useRef } from '../shared/preact.js';
 /** @typedef {{ path: string, body: Record<string, unknown> }} Request */
 /** @typedef {{ id?: string, data?: import('./types.js').Task['data'] }} Answer */
 
-/** Long, because a gateway that stores no files responds only when the image is ready. */
+/** In milliseconds. This is long because a gateway that stores no files responds only when the image is ready. */
 const imageAnswerMs = 600_000;
 
 /**
- * A repeated request sends the same idempotency key after a lost response, so nothing is created twice.
+ * If a response is lost, the repeated request sends the same idempotency key, so nothing is created twice.
  * @param {import('../shared/api.js').Api} api
  */
 export function useCreate(api) {

@@ -27,7 +27,7 @@ export function Downloads({ tasks, onClear }) {
   const files = tasks.flatMap(filesOf);
   const links = files.filter(({ link }) => link !== '');
 
-  /** One file at a time, so that only one is in memory. */
+  /** Saves one file at a time, so that only one is in memory. */
   async function save() {
     setBusy(true);
     const unsaved = [];
@@ -93,7 +93,7 @@ async function loaded(address) {
   return response.blob();
 }
 
-/** The page's content security policy forbids fetching data URLs. @param {string} address */
+/** Decodes a data URL, because the page's content security policy forbids fetching it. @param {string} address */
 function decoded(address) {
   const [, type = '', base64 = ''] = /^data:([^;]*);base64,(.*)$/s.exec(address) ?? [];
   return new Blob([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], { type });

@@ -174,7 +174,7 @@ function AddressInput({ title, isFull, onAdd }) {
       onInput=${(/** @type {InputChange} */ event) => setTyped(event.currentTarget.value)}
       onChange=${add}
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
-        // Otherwise, Enter would submit the form without this URL.
+        // Without this, Enter would submit the form without this URL.
         if (event.key !== 'Enter') return;
         event.preventDefault();
         add();

@@ -18,7 +18,7 @@ function Account() {
   const { api, isSignedIn, expired, signIn, signOut } = useSignIn({
     session,
     client: 'account',
-    // Every valid key may read this, whatever its scopes.
+    // Every valid key may read its own details, whatever its scopes.
     enter: (own) => own.get('/v1/key').then(() => undefined),
   });
   const [link, setLink] = useState(takeLink);

@@ -21,7 +21,7 @@ const fileBytesMax = { video: 700_000, image: 10_000_000 };
 
 /** @typedef {{ model: string, kind: string, answer?: import('./create.js').Answer, error?: Error }} Made */
 
-/** Kept outside the component, so that the results are still there after the user visits another page. */
+/** Kept outside the component, so that the results are still there when the user returns to this page. */
 let last = { api: /** @type {unknown} */ (undefined), made: /** @type {Made[]} */ ([]) };
 
 /** @type {Entered} */

@@ -71,10 +71,11 @@ function flag(name, title) {
 }
 
 /**
- * Empty entries are left out of `values`. `media` contains URLs and data URLs.
+ * Builds the request for the model. Empty entries are left out of `values`. `media` contains URLs and data URLs.
  *
  * @param {Model} model
- * @param {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} entered
+ * @param {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }}
+ * entered
  * @returns {{ path: string, body: Record<string, unknown> }}
  */
 export function requestOf(model, { prompt, values, media }) {
@@ -94,7 +95,7 @@ export function requestOf(model, { prompt, values, media }) {
     .filter(([, addresses]) => addresses.length > 0);
   const { images, ...others } = Object.fromEntries(given);
   if (model.kind === 'image') {
-    // A task can be found even after this page is closed.
+    // Create a task, because a task can be found even after this page is closed.
     const body = { ...base, async: true };
     return images === undefined
       ? { path: '/v1/images/generations', body }
@@ -105,7 +106,7 @@ export function requestOf(model, { prompt, values, media }) {
 }
 
 /**
- * `name` is `images`, `videos` or `audios`.
+ * Returns how many media of this type the model accepts. `name` is `images`, `videos` or `audios`.
  *
  * @param {Model} model
  * @param {string} name

@@ -35,8 +35,8 @@ export function Tasks({ api, balance }) {
 
   const selection = useSelection(path, tasks);
 
-  // A new state may change the hold, so refresh the balance. Compare only within one list, and only after its first
-  // response.
+  // A task's new state may have changed its hold, so refresh the balance. Compare only states from the same list, and
+  // only after its first response.
   const standing = page.map(({ id, status: state }) => `${id} ${state}`).join();
   const before = useRef({ path: '', standing });
   useEffect(() => {
@@ -83,7 +83,7 @@ export function Tasks({ api, balance }) {
 }
 
 /**
- * Days are in the reader's time zone.
+ * The days in the filter are in the reader's time zone.
  *
  * @param {Omit<import('./task-filters.js').Filter, 'kind'>} filter
  */

@@ -124,7 +124,7 @@ export function DeleteAccount(props) {
       setPlan({ ...preview, reason: written['reason'] ?? '' });
     }}
     onClose=${() => {
-      // A successful preview continues in the next dialog.
+      // After a successful preview, the next dialog takes over.
       if (!isPlanned.current) onClose();
     }}
   />`;

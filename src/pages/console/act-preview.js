@@ -10,11 +10,10 @@ import { Sentence } from './sentence.js';
  */
 
 /**
- * The focus starts on the text, so that Enter does not press the button.
+ * The focus starts on the text, so that Enter does not press the button by accident.
  *
- * @param {{
- *   frozen: Outcome, of: number, body: Body, currency: string, button: string, isBusy: boolean, onAct: () => Promise<void>,
- * }} props `of`: the number of selected tasks.
+ * @param {{ frozen: Outcome, of: number, body: Body, currency: string, button: string, isBusy: boolean, onAct: () =>
+ * Promise<void>, }} props `of`: the number of selected tasks.
  */
 export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
   const { done, refused, unconfirmed } = frozen;

@@ -21,8 +21,8 @@ import { randomId } from '../shared/random-id.js';
 const atOnce = 4;
 
 /**
- * `frozen` contains the tasks for which the dry run succeeded. The action applies to exactly these tasks and their
- * plans. After `stop`, or once the dialog is closed, no further task is started.
+ * `frozen` contains the tasks for which the dry run succeeded. The action applies to exactly these tasks, with the
+ * plans from the dry run. After `stop`, or once the dialog is closed, no further task is started.
  *
  * @param {import('./types.d.ts').Api} api
  */

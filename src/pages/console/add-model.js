@@ -46,8 +46,8 @@ export async function addChosen(api, { channel, model, apiKey, baseUrl, hasListe
     channel,
     model,
     has_listed_cost: hasListedCost,
-    // Send invalid input as text, which the gateway rejects. NaN would become null, which means that the field is
-    // missing.
+    // Send invalid input as text, so that the gateway rejects it. NaN would become null, which would mean that the
+    // field is missing.
     ...(markup.trim() === ''
       ? {}
       : { markup_percent: Number.isNaN(Number(markup)) ? markup : Number(markup) }),

@@ -60,7 +60,7 @@ export function Audit({ api, place }) {
 const hourSeconds = 3_600;
 
 /**
- * The time is rounded down to the minute, so that the path stays the same and an unchanged response is not sent twice.
+ * The time is rounded down to the minute, so that the path stays the same and an unchanged response is not sent again.
  *
  * @param {Record<string, string>} asked
  */
@@ -106,7 +106,7 @@ function Details({ entry: { what, result, via, address } }) {
   </details>`;
 }
 
-/** A configuration may change in many places, so only this many changes are displayed without a click. */
+/** A configuration change can affect many places, so only this many are displayed without a click. */
 const openMax = 3;
 
 /** @param {{ entry: AuditEntry }} props */

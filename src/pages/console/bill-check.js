@@ -69,7 +69,7 @@ function useComparison(api) {
       const { file } = asked;
       if (file !== undefined) void compareWith(() => bodyOf({ ...asked, file }));
     },
-    /** Compares the same bill again, even if the form has changed since. */
+    /** Compares the bill from the last comparison again, even if the form has changed since. */
     compareAgain: () => {
       if (body !== undefined) void compareWith(() => Promise.resolve(body));
     },

@@ -82,7 +82,8 @@ function Report({ compared, onAdopt }) {
 }
 
 /**
- * Not offered if rows are missing, because a job that fits one visible task may also fit a hidden one.
+ * Adopts several jobs at once. This is not offered if rows are missing, because a job that fits one visible task may
+ * also fit a hidden one.
  *
  * @param {{ fitting: ReadonlyMap<string, string>, isPart: boolean, onAdopt: OnAdopt }} props
  */
@@ -147,8 +148,8 @@ const dayColumns = [
 const taskLink = (task) => html`<a class="mono" href=${linkTo(['tasks', task])}>${task}</a>`;
 
 /**
- * Returns the jobs that can be assigned without doubt, by task. Such a job fits only this task, and the task fits only
- * this job and is waiting for one.
+ * Returns the unambiguous matches between jobs and tasks, by task. In a match, the job fits only this task, and the
+ * task is waiting for a job and fits only this one.
  *
  * @param {readonly Row[]} rows A job that is billed in several units has several rows.
  * @returns {ReadonlyMap<string, string>}

@@ -66,7 +66,7 @@ export function Confirm({ title, effect, button, fields, run, onSaved, onClose }
 }
 
 /**
- * For an error in a field that the gateway cannot detect.
+ * Creates an error for a field whose mistake the gateway cannot detect.
  *
  * @param {string} param
  * @param {string} message
@@ -76,7 +76,8 @@ export function mistake(param, message) {
 }
 
 /**
- * Returns undefined unless the error concerns the parameter `name` or a part of it, such as `models[0]`.
+ * Returns undefined unless the error concerns the parameter `name` or a part of it. For example, `models[0]` is a part
+ * of `models`.
  *
  * @param {Error | undefined} error
  * @param {string} name

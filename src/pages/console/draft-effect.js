@@ -91,7 +91,7 @@ function costText(cost, { unknown, amount }) {
 }
 
 /**
- * The result is in the last line. During long operations, the gateway sends progress as earlier lines of JSON.
+ * The last line contains the result. During long operations, the gateway first sends progress, one JSON value per line.
  *
  * @param {unknown} answer
  */

@@ -99,7 +99,7 @@ function Fields({ entry: { fields, pointer: at, removable }, onSave, onRemove })
 
   async function save() {
     await onSave(valuesOf(changed, written));
-    // Keep what was typed while saving.
+    // Keep whatever the operator has typed since saving began.
     setWritten((now) => without(now, written));
     setSaved(true);
   }

@@ -44,7 +44,7 @@ export const spans = [
 export function Filters({ api, place, searchRef, overview }) {
   const [isPicking, setPicking] = useState(false);
   /**
-   * Loaded when the operator first focuses a filter. The filters also work without these counts.
+   * The counts are loaded when the operator first focuses a filter. The filters also work without them.
    *
    * @type {Counted | undefined}
    */
@@ -158,7 +158,8 @@ function without(query, name, given) {
 }
 
 /**
- * Choosing any other filter clears the end time. Choosing an end time clears all other filters.
+ * Returns true if the filter can be combined with an end time. Choosing any other filter clears the end time, and vice
+ * versa.
  *
  * @param {string} name
  * @param {string} given
@@ -175,7 +176,7 @@ function Search({ find, searchRef }) {
     onSubmit=${(/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       const id = searchRef.current?.value.trim() ?? '';
-      // Leave the field, so that keys such as `j` move through the results.
+      // Remove the focus from the field, so that keys such as `j` move through the results.
       searchRef.current?.blur();
       goTo(linkTo(['tasks'], { find: id }));
     }}

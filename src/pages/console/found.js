@@ -15,7 +15,7 @@ function linkOf({ kind, id }) {
 }
 
 /**
- * Also finds filters whose names contain the text.
+ * Also returns filters whose names contain the text.
  *
  * @param {readonly Other[]} others
  * @param {string} text

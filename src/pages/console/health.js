@@ -3,7 +3,7 @@ import { Badge, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { linkTo } from './router.js';
 
-/** The gateway describes the health of channels. Do not derive or reword it in the pages. */
+/** The gateway describes the health of channels. The pages must not derive or reword it. */
 
 /** @typedef {import('./types.d.ts').ChannelHealth} ChannelHealth */
 
@@ -40,7 +40,9 @@ export function HealthNotice({ health: { state, text, since, until, waiting } })
   </p>`;
 }
 
-/** The last second of the year 9999, in Unix seconds. Marks a circuit that stays open until an operator closes it. */
+/**
+ * The last second of the year 9999, in Unix seconds. It marks a circuit that stays open until an operator closes it.
+ */
 const forever = 253_402_300_799;
 
 /** @param {{ at: number }} props */

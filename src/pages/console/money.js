@@ -28,9 +28,9 @@ const groups = [
   ['end_user', 'End user'],
 ];
 const liveMs = 60_000;
-/** Longer reports are loaded only once, because their query is slow. */
+/** In days. Longer reports are loaded only once, because their query is slow. */
 const liveDaysMax = 31;
-/** The CSV contains all rows. */
+/** The page shows at most this many rows. The CSV contains all of them. */
 const rowsShown = 500;
 
 /** @param {import('./types.d.ts').PageProps & { place: import('./router.js').Place }} props */

@@ -22,7 +22,8 @@ export function Now({ api, live, overview, currency }) {
   const { attention, callbacks, channels, unfinished } = overview;
   useRowKeys();
   const notices = overview.notices.filter(
-    // Omit notices that repeat a count above. No count covers missing workers.
+    // Omit notices that only repeat a count shown above. The notice about missing workers stays, because no count
+    // covers it.
     ({ kind, subject }) =>
       kind !== 'circuit_open' &&
       (kind !== 'attention' || !attention.some(({ reason }) => subject.startsWith(reason))),
@@ -237,7 +238,7 @@ function waitOf({ state, waits_for: waits }) {
 }
 
 /**
- * Several states can wait for the same thing, so rows with the same text are added up.
+ * Several states can have the same text, because they wait for the same thing. Their counts are added up in one row.
  *
  * @param {readonly Depth[]} rows
  */

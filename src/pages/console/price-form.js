@@ -20,8 +20,8 @@ export function PriceForm({ draft, currency, edit, onEntry, onClose }) {
   const models = draft.models.filter(({ lines }) => lines.length > 0);
   const [id, setId] = useState(models[0]?.id ?? '');
   const [typed, setTyped] = useState({ revision: draft.revision, prices: /** @type {Written} */ ({}) });
-  // Lines are identified by index, and another edit may have moved them. Discard prices that were typed for an earlier
-  // revision.
+  // Lines are identified by index, and another edit may have moved them, so prices that were typed for an earlier
+  // revision are discarded.
   const written = typed.revision === draft.revision ? typed.prices : {};
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
   const lines = linesOf(draft, id);
@@ -137,7 +137,8 @@ function Line({ label, price, written, onChange }) {
 }
 
 /**
- * Keyed by JSON pointer. Removals come last and start from the end, because each one shifts the lines after it.
+ * Returns the changes by JSON pointer. Removals come last and start from the end, because each one shifts the lines
+ * after it.
  *
  * @param {string} place
  * @param {Draft['models'][number]['lines']} lines

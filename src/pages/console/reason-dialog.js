@@ -4,19 +4,12 @@ import { html, useState } from '../shared/preact.js';
 import { useSaving } from './saving.js';
 
 /**
- * For forms with several rows. Use `Confirm` for single fields.
+ * A dialog for forms with several rows. Use `Confirm` for single fields.
  *
  * @template Written
- * @param {{
- *   title: string,
- *   button: string,
- *   read: () => Written,
- *   run: (written: Written & { reason: string }) => Promise<unknown>,
- *   onSaved: () => Promise<void>,
- *   onClose: () => void,
- *   effect?: string,
- *   children?: unknown,
- * }} props `read` returns what the rows contain. `onSaved`: see `useSaving`.
+ * @param {{ title: string, button: string, read: () => Written, run: (written: Written & { reason: string }) =>
+ * Promise<unknown>, onSaved: () => Promise<void>, onClose: () => void, effect?: string, children?: unknown, }} props
+ * `read` returns what the rows contain. `onSaved`: see `useSaving`.
  */
 export function ReasonDialog({ title, button, read, effect, children, ...on }) {
   const [reason, setReason] = useState('');

@@ -33,8 +33,8 @@ export function usePosition(list, isShown) {
       const row = [...rows].find(({ dataset }) => dataset['key'] === key);
       row?.querySelector('a')?.focus({ preventScroll: true });
     }
-    // Pressing Enter on a link also fires a click. Read the scroll position and the row here, because they change with
-    // the URL.
+    // Pressing Enter on a link also fires a click. Read the scroll position and the row now, because the view has
+    // changed once the URL has.
     const leave = (/** @type {MouseEvent} */ event) => {
       left = { list, y: scrollY, key: rowOf(event.target) };
     };

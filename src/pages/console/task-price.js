@@ -8,7 +8,7 @@ import { Reckoning } from '../shared/reckoning.js';
 /** @typedef {{ hold: Part, charge: Part, refunded: string, note: string }} Explained */
 
 /**
- * Loaded when the operator opens it.
+ * The explanation is loaded only when the operator opens it.
  *
  * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props A new `version`
  * triggers a reload.

@@ -19,7 +19,7 @@ export function TaskState({ task: { status, needs_attention: attention }, full =
 }
 
 /**
- * The hold of a failed task is shown as released.
+ * A failed task's hold is shown as released.
  *
  * @param {Pick<Task, 'charge' | 'hold' | 'status'>} task
  */

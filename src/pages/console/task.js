@@ -128,7 +128,7 @@ function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger,
 function Situation({ task: { situation, waiting, health }, may, currency, onAct }) {
   const { name: state, what, advice, attention, marker, where, since, until } = situation;
   const { charge, charge_per_hold: times } = situation;
-  // The page already shows how and when the task ended.
+  // The rest of the page already shows how and when the task ended.
   const isOver = state === 'ended';
   const actions = situation.actions.filter(({ access }) => may(access));
   if (isOver && attention === null && actions.length === 0) return null;

@@ -27,7 +27,7 @@ import { columnsOf, hiddenColumns } from './task-columns.js';
 const tickMs = 5_000;
 const pageSize = 50;
 const largestPage = 100;
-/** Few enough for an operator to take responsibility for acting on all of them at once. */
+/** An operator can still take responsibility for acting on this many tasks at once. */
 const allMax = 1_000;
 
 /** @param {Props} props */
@@ -244,8 +244,8 @@ function hoursAgo(hours) {
 }
 
 /**
- * The response to `find` nests each task one level deeper, and contains ledger entries if ids of synchronous images
- * match.
+ * The response to `find` nests each task one level deeper. It also contains ledger entries if the text matches ids of
+ * synchronous images.
  *
  * @param {Found} answer
  */

@@ -10,7 +10,7 @@ import { failedOf } from './rates.js';
 /** @param {Step} step */
 export const within = ({ delivery }) =>
   delivery === null ? null : (delivery.p95_seconds ?? Number.POSITIVE_INFINITY);
-/** Longer deliveries, including those above the largest bucket, are drawn at this height. */
+/** The charts draw longer deliveries at this height, including those above the largest bucket. */
 const drawnSecondsMax = 600;
 
 /**

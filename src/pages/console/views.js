@@ -15,7 +15,7 @@ const nameMax = 40;
  */
 export function Views({ query }) {
   const [views, setViews] = useState(/** @returns {readonly View[]} */ () => readKept(place, []));
-  /** The view that is being named. It is discarded when the filters change. */
+  /** The view that the operator is naming. It is discarded when the filters change. */
   const [draft, setDraft] = useState(/** @type {View | undefined} */ (undefined));
   const current = currentOf(query);
   const name = draft?.query === current ? draft.name : undefined;

@@ -30,7 +30,8 @@ function rankOf({ kind, title, detail }, words) {
   const [name, more] = [title.toLowerCase(), detail.toLowerCase()];
   if (!words.every((word) => name.includes(word) || more.includes(word))) return 0;
   const whole = words.join(' ');
-  // In a title with several words, a match at the end is not a close match.
+  // Only a single word can match exactly. In a title with several words, an exact match ranks like a match at the
+  // start.
   const isExact = name === whole && words.length === 1;
   const closeness = isExact
     ? 4

@@ -1,10 +1,8 @@
 /**
- * The page contains this object for each operation, so that a form can be built from it.
+ * The page embeds this object for each operation. The request form is built from it.
  *
  * @typedef {{ name: string, in: string, isRequired: boolean, options: readonly (string | null)[] }} Parameter
- * @typedef {{
- *   method: string, path: string, scheme: string, parameters: readonly Parameter[], body?: unknown,
- * }} Tried
+ * @typedef {{ method: string, path: string, scheme: string, parameters: readonly Parameter[], body?: unknown, }} Tried
  */
 
 /**

@@ -4,7 +4,7 @@ import { root } from '../shared/root.js';
 import { createSession } from '../shared/session.js';
 import { addressOf, answerText } from './request.js';
 
-/** The sessions of /account and /console, so a user who is signed in there is also signed in here. */
+/** /account and /console use the same sessions, so a user who is signed in there is also signed in here. */
 const sessions = { apiKey: createSession('mediary.key'), adminToken: createSession('mediary.operator') };
 
 /** @param {string} scheme */
@@ -73,7 +73,7 @@ export function Try({ tried }) {
 /** @typedef {Event & { currentTarget: HTMLInputElement }} InputChange */
 
 /**
- * Until the tab is closed, all requests with this scheme use the credential.
+ * All requests with this scheme use the credential until the tab is closed.
  *
  * @param {{ scheme: string }} props
  */

@@ -33,7 +33,7 @@ function heightOf({ parts }) {
   return parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
 }
 
-/** As a percentage of the chart's height, so that a small part stays visible. */
+/** The minimum height of a part, as a percentage of the chart's height. It keeps small parts visible. */
 const least = 1.5;
 
 /** @param {{ bar: Bar, x: number, scale: number }} props */

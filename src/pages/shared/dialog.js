@@ -17,8 +17,8 @@ export function Dialog({ title, onClose, closeWord = 'Close', isFirm = false, ch
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // Handle the key here, because browsers close a dialog on the second Escape even if a `cancel` listener prevents
-    // it, and because the focused element may no longer exist.
+    // Handle the key here for two reasons. Browsers close a dialog on the second Escape even if a `cancel` listener
+    // prevents it, and the focused element may no longer exist.
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== 'Escape') return;
       event.preventDefault();
@@ -47,7 +47,7 @@ export function Dialog({ title, onClose, closeWord = 'Close', isFirm = false, ch
   </dialog>`;
 }
 
-/** Enter in a field must not submit the form. Only the form's button does. @param {SubmitEvent} event */
+/** Prevents Enter in a field from submitting the form. Only the form's button submits it. @param {SubmitEvent} event */
 export function hold(event) {
   event.preventDefault();
 }

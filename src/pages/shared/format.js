@@ -3,8 +3,8 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * Shows at least two decimal places: `0.5` becomes `0.50`, and `1234.5` becomes `1,234.50`. Works on the digits, so
- * nothing is rounded.
+ * Shows at least two decimal places: `0.5` becomes `0.50`, and `1234.5` becomes `1,234.50`. Formats the text of the
+ * amount, so nothing is rounded.
  *
  * @param {string | null | undefined} amount
  * @param {number} [least] the minimum number of decimal places
@@ -42,7 +42,7 @@ export function movement(amount, least = 2) {
 }
 
 /**
- * For an amount that leaves the account: `0.500000` becomes `−0.50`.
+ * Formats an amount that leaves the account: `0.500000` becomes `−0.50`.
  *
  * @param {string | null | undefined} amount
  */
@@ -163,7 +163,7 @@ export function counted(count, noun) {
 }
 
 /**
- * Returns an empty string if the gateway's sentence only repeats the task's state.
+ * Returns the gateway's sentence, or an empty string if it only repeats the task's state.
  *
  * @param {string} state
  * @param {string} sentence

@@ -19,6 +19,6 @@ export function keep(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // Without storage, the preference lasts until the page is closed.
+    // Without storage, the preference is lost when the page is closed.
   }
 }

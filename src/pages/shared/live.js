@@ -80,7 +80,7 @@ function useLoading({ key, load, everyMs, version, isOff = false }) {
       if (interval.current > 0 && !stop.signal.aborted) timer = setTimeout(again, interval.current);
     }
 
-    // The interval may have become 0 during the load.
+    // `everyMs` may have become 0 during the load.
     const again = () => void (interval.current > 0 && run());
     const onVisible = () => void run();
     document.addEventListener('visibilitychange', onVisible);

@@ -45,7 +45,7 @@ export function useSignIn({ session, client, enter, leave }) {
   }
 
   function signOut() {
-    // This request needs the token, so send it before discarding the token.
+    // The sign-out request needs the token, so send it before the token is discarded.
     void leave?.(api).catch(() => {});
     session.signOut();
     setExpired(false);

@@ -132,7 +132,7 @@ function sorted(rows, columns, order) {
 
 /**
  * Keeps the header visible. If the table is wider than its container, it scrolls sideways, so its header sticks to the
- * table instead of the window. `--above` is the height of the part that is above the window.
+ * table instead of the window. `--above` is the height of the part that has scrolled out of view at the top.
  */
 function useHeadInSight() {
   const region = useRef(/** @type {HTMLElement | null} */ (null));

@@ -128,7 +128,7 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
   }
 }
 
-/** List entries may lack the facts that determine the charge. */
+/** Returns false for a list entry that lacks facts that determine the charge. */
 export function hasSettleFacts(job: ArkJob): boolean {
   return job.resolution !== undefined && (job.duration !== undefined || job.frames !== undefined);
 }

@@ -23,7 +23,10 @@ const countedCases: Cases = [
 
 const taskField = 'omni_reference_task_type';
 
-/** A video is a reference unless the request sets another task. Without a task, some model families would guess one. */
+/**
+ * Unless the request sets another task, a video is used as a reference. Some model families would guess a task if none
+ * were sent.
+ */
 function videoCases({ references, keepsShape }: SeedanceFamily): Cases {
   if (references.videos === 0) return [];
   const task: ParameterFacts = keepsShape

@@ -26,7 +26,10 @@ const fourthGeneration: ImageFacts = {
   sizes: { only: ['1K', '2K', '4K'], pixels: { min: 921_600, max: pixelsMax, longest } },
   parameters: parametersOf('optimize_prompt_options'),
 };
-/** This model has neither image groups nor streaming. It rejects the fields for both, even if they say "off". */
+/**
+ * This model has neither image groups nor streaming. It rejects the fields for both, even if a field only turns the
+ * feature off.
+ */
 const fifthPro: ImageFacts = {
   fields,
   references: { max: 10, mask: false },

@@ -19,7 +19,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
     ...outputFields(request, facts),
     model,
     content: contentItems(request),
-    // If the caller sends an end-user id, it replaces our marker, and only an operator can find a lost job.
+    // An end-user id from the caller replaces our marker. A lost job can then be found only by an operator.
     safety_identifier: request.safetyIdentifier ?? marker,
     execution_expires_after: Math.min(
       Math.max(Math.floor(remainingSeconds), expiresAfterMinSeconds),

@@ -91,7 +91,7 @@ async function getJob(
   return { job, answer };
 }
 
-/** Omits finished jobs whose list entry lacks facts for the charge. Those jobs are then polled individually. */
+/** Lists jobs. Omits finished ones whose list entry lacks facts for the charge. Those are then polled individually. */
 async function list(
   operations: readonly Operation[],
   context: ProviderContext,

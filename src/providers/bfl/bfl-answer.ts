@@ -40,7 +40,7 @@ export interface BflJob {
   readonly cost?: Cost;
 }
 
-/** A response without a status is not about a job. */
+/** Returns undefined for a response without a status, because it is not about a job. */
 export function readBflJob(json: unknown): BflJob | undefined {
   const job = jobSchema.safeParse(json).data;
   const word = job?.status ?? job?.state;

@@ -11,9 +11,9 @@ export function parseBflCallback({ body }: UpstreamCallback): CallbackNews {
 }
 
 /**
- * Checks the HMAC-SHA256 of the body. Its key is the secret that we send as `webhook_secret`. Source: the vendor's
- * published skill. Older notes say that a header contains the secret itself, and we have not verified which is true.
- * Without `callback_secret`, every callback is accepted, because it only triggers a poll.
+ * Checks the HMAC-SHA256 of the body, whose key is the secret that we send as `webhook_secret`. This follows the
+ * vendor's published skill. Older notes say that a header contains the secret itself, and we have not verified which is
+ * true. Without `callback_secret`, every callback is accepted, because it only triggers a poll.
  */
 export async function verifyBflCallback(
   { header, raw }: UpstreamCallback,

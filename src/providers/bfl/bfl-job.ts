@@ -7,7 +7,10 @@ import { vendorBalance } from '../shared/vendor-balance.ts';
 import type { Operation, OperationStatus, ProviderContext, Submitted, VendorBalance } from '../provider.ts';
 import type { JsonObject } from '../../models/request.ts';
 
-/** The operation contains `id`, the reported credits and, if it can be trusted, the polling URL from the response. */
+/**
+ * Creates a job. Its operation contains `id`, the reported credits and, if it can be trusted, the polling URL from the
+ * response.
+ */
 export async function submitBflJob(json: JsonObject, context: ProviderContext): Promise<Submitted> {
   const answer = await context.request({
     method: 'POST',

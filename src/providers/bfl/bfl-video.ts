@@ -11,8 +11,8 @@ import type { RequestIssue, SubmitContext, VideoProvider } from '../provider.ts'
 import { issue } from '../shared/request-issue.ts';
 
 /**
- * FLUX 3 videos from text, from images at given times, or continuing a video. A draft cannot be finished, because that
- * needs a bundle that our results do not contain. `now` returns Unix milliseconds.
+ * Renders FLUX 3 videos from text or from images at given times, and continues videos. A draft cannot be finished,
+ * because that needs a bundle that our results do not contain. `now` returns Unix milliseconds.
  */
 export function createBflVideo(now: () => number): VideoProvider {
   const kind = { linkLifeSeconds: 3600, facts: {} };
@@ -32,7 +32,7 @@ function readMoments({ keyframe_seconds: moments }: JsonObject): readonly number
   return momentsSchema.safeParse(moments).data;
 }
 
-/** The facts table cannot express that the keyframe times must fit the images and the duration. */
+/** Checks that the keyframe times fit the images and the duration, which the facts table cannot express. */
 function checkMoments(request: VideoRequest): RequestIssue | undefined {
   const param = 'metadata.keyframe_seconds';
   const { duration, extra } = request;

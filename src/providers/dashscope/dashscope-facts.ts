@@ -3,7 +3,7 @@ import type { FactsTable } from '../../models/facts-table.ts';
 import { wanModels } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
 
-/** By resolution and ratio. Source: the vendor's list of common sizes. */
+/** Pixel sizes by resolution and ratio. Source: the vendor's list of common sizes. */
 export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '480p': { '16:9': '832x480', '9:16': '480x832', '1:1': '624x624' },
   '720p': { '16:9': '1280x720', '9:16': '720x1280', '1:1': '960x960', '4:3': '1088x832', '3:4': '832x1088' },
@@ -16,7 +16,7 @@ export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>
   },
 };
 const secondsMax = 30;
-/** Input videos cost as much per second as rendered ones. */
+/** In seconds. The input length matters because input videos cost as much per second as rendered ones. */
 const inputSecondsMax = 15;
 
 const videoCases: NonNullable<VideoFacts['cases']> = [

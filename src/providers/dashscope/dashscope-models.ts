@@ -1,7 +1,7 @@
 import type { LengthFacts } from '../../models/model-facts.ts';
 
 export interface WanModel {
-  /** An `any` model accepts every input and chooses the mode by the media in the request. */
+  /** An `any` model accepts every input and chooses the mode according to the media in the request. */
   readonly kind: 't2v' | 'i2v' | 'kf2v' | 'r2v' | 'any';
   readonly shape: 'size' | 'resolution' | 'resolution_and_ratio';
   readonly resolutions: readonly string[];

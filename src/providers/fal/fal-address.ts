@@ -1,8 +1,8 @@
 import type { Operation } from '../provider.ts';
 
 /**
- * fal creates a request under a model's full name, but polls it under its app, which is usually the first two parts of
- * that name. A URL from a response is used only if it is on the channel's own host and has this form.
+ * fal creates a request under the model's full name. Polls use the name of its app instead, which is usually the first
+ * two parts of the full name. A URL from a response is used only if it is on the channel's own host and has this form.
  */
 
 const part = String.raw`\w[\w.-]*`;
@@ -40,7 +40,7 @@ function appOf(endpoint: string): string {
   return parts.slice(0, namespaces.has(parts[0] ?? '') ? 3 : 2).join('/');
 }
 
-/** The URL without a suffix serves the result. */
+/** The URL without a suffix returns the result. */
 export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/status' | '/cancel'): string {
   const { id, app = '' } = operation;
   return `${baseUrl}/${app}/requests/${id}${what}`;
@@ -51,7 +51,7 @@ export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/s
  */
 const queues = ['https://queue.fal.run', 'https://queue.falrun.com'];
 
-/** fal uses a separate host for each purpose. Any other host serves everything itself. */
+/** fal itself uses a separate host for each purpose. Any other host serves everything. */
 function isFal(baseUrl: string): boolean {
   return /\.(?:fal\.run|falrun\.com)$/.test(new URL(baseUrl).hostname);
 }

@@ -29,7 +29,10 @@ export function falError(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readFalRefusal(answer.json), falFailures);
 }
 
-/** Only fal's own format is trusted, because a proxy may respond with 404 too. */
+/**
+ * Returns true if fal does not know the request. Only fal's own format is trusted, because a proxy may respond with 404
+ * too.
+ */
 export function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readFalRefusal(json) !== undefined;
 }

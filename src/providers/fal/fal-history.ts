@@ -40,7 +40,10 @@ async function askHistory(query: Readonly<Record<string, string>>, context: Prov
 
 const findPagesMax = 20;
 
-/** Searches for the field that the mapping reserves for our marker, because the history contains inputs unchanged. */
+/**
+ * Searches the history for our marker. The history contains inputs unchanged, including the field that the mapping
+ * reserves for the marker.
+ */
 export async function findFal(
   { request, marker, sentAfter, sentBefore }: LostSubmit<GenerationRequest>,
   context: ProviderContext,
@@ -68,7 +71,7 @@ export async function findFal(
   return [...found.values()];
 }
 
-/** Used if the queue no longer has the request. Throws if the history does not have it either. */
+/** Reads the status of a request that the queue no longer has. Throws if the history does not have it either. */
 export async function statusFromHistory(
   { id, endpoint = '' }: Operation,
   context: ProviderContext,

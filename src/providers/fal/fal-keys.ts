@@ -22,7 +22,7 @@ interface Fetched {
   readonly askedAt: number;
 }
 
-/** The vendor asks that keys are cached for no longer than this. */
+/** The vendor asks clients not to cache keys for longer than this. */
 const keptMaxMs = 24 * 3600 * 1000;
 const fetchedAgainMs = 60_000;
 /** Most channels use the vendor's URL. Only channels on other hosts add entries to the cache. */

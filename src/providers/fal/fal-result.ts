@@ -16,7 +16,7 @@ export interface Outcome {
   readonly mapping: FieldMapping | undefined;
 }
 
-/** Most models put their files here. Used for tasks whose model has been removed from the channel. */
+/** The places where most models put their files. Used for tasks whose model has been removed from the channel. */
 const unknownMappings = {
   video: { result: 'video.url', facts: {} },
   image: { result: 'images[].url', facts: {} },
@@ -71,7 +71,7 @@ export function falFailure(
 }
 
 function failureOfResult(refusal: Refusal, status: number): Failure {
-  // The rows for other statuses apply only to submissions.
+  // Table rows for other statuses apply only to submissions, so those statuses are ignored here.
   const ownStatus = status === 400 || status === 422 ? status : undefined;
   const row = findFailureRow(falFailures, refusal, ownStatus);
   if (row === undefined) return { class: 'internal' };

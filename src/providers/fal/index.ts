@@ -38,7 +38,7 @@ function jobs<Request extends GenerationRequest>(
   };
 }
 
-/** Create only one per process, because it caches the vendor's public keys for a day. */
+/** Creates the provider. Create only one per process, because it caches the vendor's public keys for a day. */
 export function createFal(): Provider {
   const verifyCallback = createFalVerifier(createFalKeys());
   return {

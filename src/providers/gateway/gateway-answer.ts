@@ -226,7 +226,7 @@ function numberAt(json: unknown, places: readonly string[]): number | undefined 
   return undefined;
 }
 
-/** Returns even an implausible number, because a charge may depend on it. */
+/** Returns even an implausible number, because a charge may depend on it. typed-answers.ts rejects such numbers. */
 function reportedAt(json: unknown, places: readonly string[]): number | undefined {
   for (const place of places) {
     const value = valueAt(json, place);

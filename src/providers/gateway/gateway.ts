@@ -98,7 +98,9 @@ export const gateway: Provider = {
   image: gatewayImage,
 };
 
-/** Vendors behind a gateway differ. If `frames` replaces the duration, the response may report either length. */
+/**
+ * If `frames` replaces the duration, the response may report either length, depending on the vendor behind the gateway.
+ */
 function renders(request: VideoRequest, model: string): PossibleOutput {
   if (!isSeedance(model)) return {};
   const output = seedanceOutput(request, model);

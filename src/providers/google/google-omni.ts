@@ -202,7 +202,7 @@ function factsOf({ usage }: Interaction): SettleFacts {
   return defined({ usage: tokenUsage(usage?.total_output_tokens, usage?.total_tokens, given) });
 }
 
-/** If the vendor refuses to cancel an interaction, it continues or has already finished. */
+/** An interaction that the vendor refuses to cancel continues or has already finished. */
 export async function cancelOmni(
   operation: Operation,
   context: ProviderContext,

@@ -124,7 +124,7 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
   }
 }
 
-/** Kling sells whole seconds, but its files are a few frames longer (`5.1`). */
+/** Rounds the length, because Kling sells whole seconds but its files are a few frames longer (`5.1`). */
 function soldSeconds(seconds: number): number {
   return seconds < 0 ? seconds : Math.max(1, Math.round(seconds));
 }

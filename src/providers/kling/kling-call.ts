@@ -18,14 +18,14 @@ export type KlingCall = (
   context: ProviderContext,
 ) => Promise<{ readonly data: unknown; readonly requestId?: string; readonly answer: HttpResponse }>;
 
-/** Only these paths accept a key pair. */
+/** The vendor accepts a key pair only on these paths. */
 const signedPaths = ['/v1/', '/account/'];
 const listBodyBytesMax = 4 * 1024 * 1024;
 
 /**
  * The credential is an API key, or `<access key>:<secret key>`, which signs requests of the legacy standard. If the
- * vendor rejects a signature as too early or too late, it has not accepted the request, so the request is signed again
- * by the vendor's clock and sent once more. `now` returns Unix milliseconds.
+ * vendor rejects a signature as too early or too late, it has not accepted the request. The request is then signed
+ * again by the vendor's clock and sent once more. `now` returns Unix milliseconds.
  */
 export function createKlingCall(now: () => number): KlingCall {
   return async ({ method, path, json }, context) => {
@@ -63,7 +63,7 @@ function readKeyPair(apiKey: string): KeyPair | undefined {
 
 const lifetimeSeconds = 1800;
 
-/** Source: the vendor's authentication page. */
+/** Returns the header of a request that is signed with the key pair. Source: the vendor's authentication page. */
 function signed({ accessKey: issuer, secretKey: secret }: KeyPair, now: number): { authorization: string } {
   const token = jsonWebToken({ algorithm: 'HS256', issuer, secret, lifetimeSeconds, now });
   return { authorization: `Bearer ${token}` };

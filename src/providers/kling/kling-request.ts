@@ -94,7 +94,7 @@ function isEdit({ video }: KlingInputs): boolean {
   return video?.role === 'base';
 }
 
-/** If the result can keep the input's sound, no other sound is generated. */
+/** Returns true if the result can keep the input's sound. No other sound is generated then. */
 function bringsSound(inputs: KlingInputs): boolean {
   return isEdit(inputs) || inputs.service === 'motion';
 }

@@ -23,7 +23,7 @@ import type {
 import { readFacts } from '../shared/read-facts.ts';
 import type { VideoRequest } from '../../models/request.ts';
 
-/** The maximum number of ids per query is undocumented. One of the vendor's clients sends 50. */
+/** The vendor does not document the maximum number of ids per query. One of its clients sends 50. */
 const listMax = 50;
 const findPageSize = 500;
 const findPagesMax = 5;
@@ -53,7 +53,7 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
 
 const elementsBesideFramesMax = 3;
 
-/** The facts table cannot express that elements and references share one limit. */
+/** Checks the shared limit of elements and references, which the facts table cannot express. */
 function checkElements(request: VideoRequest, model: string): RequestIssue | undefined {
   const { firstFrame, references, extra } = request;
   const param = 'metadata.element_list';
@@ -108,7 +108,9 @@ async function askMany(call: KlingCall, path: string, context: ProviderContext) 
   return { jobs, answer };
 }
 
-/** Omits legacy jobs and jobs whose state the response does not reveal. Those jobs are then polled individually. */
+/**
+ * Lists jobs. Omits legacy jobs and jobs whose state the response does not reveal. Those are then polled individually.
+ */
 async function list(
   call: KlingCall,
   operations: readonly Operation[],

@@ -103,7 +103,7 @@ export function readPlainJob(value: unknown): MinimaxPlainJob | undefined {
 const challengeSchema = z.object({ challenge: z.string().min(1).max(1000) });
 const ends = new Set(['succeeded', 'success', 'failed', 'fail', 'cancelled', 'expired']);
 
-/** Both versions first send a challenge and expect it back within 3 seconds. */
+/** Both versions of the API first send a challenge and expect it back within 3 seconds. */
 export function parseMinimaxCallback({ body }: UpstreamCallback): CallbackNews {
   const challenge = challengeSchema.safeParse(body).data;
   if (challenge !== undefined) return { ended: false, reply: challenge };

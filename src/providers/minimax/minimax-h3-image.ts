@@ -38,7 +38,7 @@ export const h3ImageFacts: ImageFacts = {
   },
 };
 
-/** The facts table cannot express that a pixel size and a ratio exclude each other. */
+/** Rejects a pixel size together with a ratio, a rule that the facts table cannot express. */
 export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | undefined {
   return parseSize(size) !== undefined && extra['aspect_ratio'] !== undefined
     ? issue(
@@ -48,7 +48,9 @@ export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | unde
     : undefined;
 }
 
-/** The lifetime of these links is undocumented. This is the lifetime of the vendor's other image links. */
+/**
+ * In seconds. The lifetime of these links is undocumented, so this is the lifetime of the vendor's other image links.
+ */
 const linkLifetimeSeconds = 24 * 3600;
 
 export async function generateH3Image(

@@ -35,7 +35,7 @@ const asReference: NonNullable<VideoFacts['cases']> = [
 
 const ratios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
-/** In v2, text requires a ratio, and frames determine the ratio. */
+/** In v2, a request that contains only text must specify a ratio. With frames, the frames determine the ratio. */
 const h3: VideoFacts = {
   ...usual,
   media: { frames: 2, references: 9, videos: 3, audios: 3, total: 12, accompanied: ['audios'] },
@@ -57,7 +57,7 @@ const h3: VideoFacts = {
 
 const noMedia = { frames: 0, references: 0, videos: 0, audios: 0 } as const;
 
-/** v1 has no ratio. It renders text in 16:9, and frames determine the ratio. */
+/** v1 has no ratio field. It renders text in 16:9, and frames determine the ratio. */
 const hailuo: VideoFacts = {
   ...usual,
   media: { ...noMedia, frames: 1 },

@@ -121,8 +121,8 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
 }
 
 /**
- * For a successful v1 job, the file's link needs a second request. A failed job states its reason in the same fields as
- * a rejected request.
+ * A successful v1 job needs a second request for the link to its file. A failed job states its reason in the same
+ * fields as a rejected request.
  */
 async function plainStatus({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const query = new URLSearchParams({ task_id: id });

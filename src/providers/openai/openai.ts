@@ -33,7 +33,7 @@ const others: ImageFacts = {
   parameters: plainParameters(...common),
   cases: [
     { when: { brings: ['references'] }, facts: { parameters: plainParameters('input_fidelity') } },
-    // Includes the maximum that high fidelity can add, which a tall image reaches.
+    // Includes the most that high fidelity can add, which is for a tall image.
     { when: { metadata: { input_fidelity: 'high' } }, facts: { tokens: { image: 6_692 } } },
     moderated,
   ],
@@ -189,8 +189,8 @@ function azureTarget({ baseUrl, model, credential }: ProviderContext, path: stri
 
 /**
  * Listing the models is free and requires a valid key. Azure lists them per resource rather than per deployment. Two
- * responses prove nothing: a 403, which a key restricted to rendering gets too, and a list from a compatible server,
- * which may serve it to anyone.
+ * responses prove nothing about the key. A key that is restricted to rendering also gets a 403, and a compatible server
+ * may serve its list to anyone.
  */
 async function listModels(context: ProviderContext): Promise<void> {
   const [address = '', query] = context.baseUrl.split('?');
@@ -225,7 +225,7 @@ const squareTokens: readonly [RegExp, Readonly<Record<string, number>>][] = [
 const squareTokensMax = 7_024;
 const squarePixels = 1024 * 1024;
 const tallPixels = 1024 * 1536;
-/** Source: the guide on streaming images. */
+/** Output tokens per partial image. Source: the guide on streaming images. */
 const tokensOfPartialImage = 100;
 
 /** Assumes the most expensive quality and the largest size if the request does not specify them. */

@@ -54,8 +54,9 @@ export const openrouterFailures: FailureTable = [
 ];
 
 /**
- * All models share one row, because the vendor's catalogue changes daily, so its own 400 decides what a model renders.
- * Fields for the vendor behind OpenRouter are reserved too. OpenRouter would silently ignore references next to frames.
+ * All models share one row. The vendor's catalogue changes daily, so the vendor itself rejects what a model cannot
+ * render. Fields for the vendor behind OpenRouter are reserved too. OpenRouter would silently ignore references next to
+ * frames.
  */
 const openrouterFacts: FactsTable = {
   origin: { source: 'the vendor’s pages, @openrouter/sdk 1.3.19', read: '2026-11' },
@@ -63,7 +64,7 @@ const openrouterFacts: FactsTable = {
   others: {
     media: { frames: 2 },
     addresses: { images: ['https', 'http', 'data'] },
-    // The vendor has no value with which a request can let the model choose the length or ratio.
+    // The vendor has no value that lets the model choose the length or ratio.
     seconds: { min: 1, max: 3600 },
     fields: {
       resolution: true,

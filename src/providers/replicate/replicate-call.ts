@@ -19,7 +19,7 @@ interface ReplicateRequest {
   readonly path: string;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** If set, it is a success if the prediction does not exist. */
+  /** If set, the call also succeeds if the prediction does not exist. */
   readonly isGone?: boolean;
 }
 
@@ -64,7 +64,10 @@ export async function askReplicate(
   return { answer, prediction };
 }
 
-/** Only the vendor's own format is trusted, because a proxy may respond with 404 too. */
+/**
+ * Returns true if the vendor does not know the prediction. Only the vendor's own format is trusted, because a proxy may
+ * respond with 404 too.
+ */
 function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readRefusal(json) !== undefined;
 }
@@ -106,7 +109,10 @@ export function readPrediction(value: unknown): Prediction | undefined {
 
 const pageSchema = z.object({ next: optionalText, results: z.array(z.unknown()).catch([]) });
 
-/** `next` is the path of the next page, always on our own base URL, even if the response names another host. */
+/**
+ * `next` is the path of the next page. It is always requested from our own base URL, even if the response names another
+ * host.
+ */
 export function readPage(value: unknown): {
   readonly next?: string;
   readonly predictions: readonly Prediction[];

@@ -85,7 +85,7 @@ function marked(callbackUrl: string, marker: string): string {
   return url.href;
 }
 
-/** Most models put their files here. Used for tasks whose model has been removed from the channel. */
+/** The place where most models put their files. Used for tasks whose model has been removed from the channel. */
 const unknownMapping: Pick<FieldMapping, 'result' | 'facts' | 'cost'> = { result: 'output', facts: {} };
 
 export async function replicateStatus(
@@ -130,8 +130,8 @@ function pathOf({ id }: Operation): string {
 }
 
 /**
- * A prediction can succeed without output. Outputs are deleted an hour after the prediction ends, so an output that is
- * missing before that failed moderation.
+ * A prediction can succeed without output. Outputs are deleted an hour after the prediction ends. An output that is
+ * missing earlier failed moderation.
  */
 function withoutOutput({ output, data_removed: isRemoved }: Prediction): OperationStatus | undefined {
   if (output !== null && output !== undefined) return undefined;

@@ -24,7 +24,7 @@ export interface RunwayModel {
 interface RunwayEdit {
   readonly field: 'promptVideo' | 'videoUri';
   readonly images: boolean;
-  /** If the result has the same length and shape as the video, neither is sent. */
+  /** True if the result has the same length and shape as the video. Neither is sent in that case. */
   readonly likeInput: boolean;
   readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };
   readonly extends?: true;

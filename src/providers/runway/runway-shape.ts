@@ -9,7 +9,8 @@ export interface RunwayInputs {
 }
 
 /**
- * `metadata.video_task: edit` edits a video even if the model also accepts reference videos, and `extend` continues it.
+ * With `metadata.video_task: edit`, a video is edited even if the model also accepts reference videos. With `extend`,
+ * it is continued.
  */
 export function runwayInputs(request: VideoRequest, model: RunwayModel): RunwayInputs {
   const { references, videos, audios, extra } = request;

@@ -91,7 +91,10 @@ function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
-/** A proxy's error page says nothing about the task, so only the vendor's own format is trusted. */
+/**
+ * Returns true if the vendor does not know the task. Only the vendor's own format is trusted, because a proxy's error
+ * page says nothing about the task.
+ */
 function isUnknown(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && error.outcome === 'rejected';
 }

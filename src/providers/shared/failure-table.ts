@@ -50,7 +50,7 @@ export function failureOfRow(row: Pick<FailureRow, 'class' | 'input'>, { field }
 
 /**
  * Keeps only codes from the vendor's table. Any other code may contain the caller's own text, which must not reach logs
- * and histories, so it becomes part of the message, and `instead` takes its place.
+ * and histories. Such a code becomes part of the message, and `instead` takes its place.
  */
 export function knownWords(
   table: FailureTable,

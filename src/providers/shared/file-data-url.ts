@@ -18,7 +18,7 @@ export class FileDataUrl {
     this.head = head;
   }
 
-  /** A placeholder for code that only inspects the body. */
+  /** Returns a placeholder for code that only inspects the body. */
   toJSON(): string {
     return `${this.head}[${this.bytes} bytes of a file]`;
   }

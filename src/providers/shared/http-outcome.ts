@@ -35,7 +35,10 @@ export function refusalError(
   });
 }
 
-/** Any JSON object with one of these statuses shows that the upstream itself read and judged the request. */
+/**
+ * True if one of these statuses comes with a JSON object, which shows that the upstream itself read and judged the
+ * request.
+ */
 function isExplanation({ status, json }: HttpResponse): boolean {
   return (
     [400, 413, 422].includes(status) && typeof json === 'object' && json !== null && !Array.isArray(json)
@@ -57,7 +60,10 @@ function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
   return 'rejected';
 }
 
-/** For a successful response without usable content. The outcome is ambiguous, because the job may exist. */
+/**
+ * Returns the error for a successful response without usable content. The outcome is ambiguous, because the job may
+ * exist.
+ */
 export function unreadableError(answer: HttpResponse, missing: string): UpstreamError {
   return new UpstreamError('ambiguous', `The upstream's response could not be read: ${missing}.`, {
     code: 'unreadable_answer',

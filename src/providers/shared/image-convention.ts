@@ -213,7 +213,7 @@ function withoutDataPrefix(text: string | LargeText): string | LargeText {
   return text instanceof LargeText ? text.from(start) : text.slice(start);
 }
 
-/** If a response has no image, its first reason becomes the failure of the whole request. */
+/** If a response has no image, the first reason that it gives becomes the failure of the whole request. */
 function noImagesError(
   answer: HttpResponse,
   failures: FailureTable,

@@ -15,12 +15,12 @@ export function imageAddress(image: ImageInput): string | FileDataUrl {
   }
 }
 
-/** For JSON bodies that state the media type in a separate field. */
+/** Returns the image for JSON bodies that state the media type in a separate field. */
 export function imageBase64(image: Exclude<ImageInput, { form: 'url' }>): string | FileDataUrl {
   return image.form === 'data' ? image.base64 : new FileDataUrl(image, '');
 }
 
-/** Some upstreams expect bare base64 instead of a data URL. Other URLs stay unchanged. */
+/** Removes the start of a data URL for upstreams that expect bare base64. Other URLs stay unchanged. */
 export function withoutDataHead(address: string): string {
   return address.replace(/^data:[^,]*,/i, '');
 }

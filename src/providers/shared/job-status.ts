@@ -78,7 +78,9 @@ export function tokenUsage(
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/** Converts Unix seconds to milliseconds. The middle of the second is closest on average. */
+/**
+ * Converts Unix seconds to milliseconds. Adds half a second, because the middle of the second is closest on average.
+ */
 export function middleOfSecond(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.floor(seconds) * 1000 + 500;
 }

@@ -38,7 +38,9 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
   return undefined;
 }
 
-/** Contains only the mapped fields. Fields that callers may add come first, so they cannot overwrite ours. */
+/**
+ * Builds the body from the mapped fields only. Fields that callers may add come first, so they cannot overwrite ours.
+ */
 export function mappedBody(
   request: GenerationRequest,
   mapping: FieldMapping,
@@ -145,7 +147,7 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
     : undefined;
 }
 
-/** A value without any effect can be dropped if the upstream has no field for it. */
+/** Returns true for a value without any effect. It can be dropped if the upstream has no field for it. */
 function isDispensable(field: MappedField, value: OutgoingJson): boolean {
   if (field === 'safety_identifier') return true;
   if (field === 'n') return value === 1;

@@ -114,8 +114,8 @@ export function seedanceOutput(request: VideoRequest, model: string): PossibleOu
 }
 
 /**
- * Covers the lengths that the facts table cannot express: those given as a frame count, and those that an unknown model
- * may choose.
+ * Returns the lengths that the facts table cannot express: those given as a frame count, and those that an unknown
+ * model may choose.
  */
 export function countedSeconds(request: VideoRequest, model: string): PossibleOutput['seconds'] {
   const family = seedanceFamily(model);

@@ -1,7 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallbackContext, UpstreamCallback } from '../provider.ts';
 
-/** For vendors that sign callbacks if a secret is configured. With a secret, an unsigned callback is not genuine. */
+/**
+ * Checks callbacks of vendors that sign them if a secret is configured. With a secret, an unsigned callback is not
+ * genuine.
+ */
 export async function verifyStandardWebhook(
   callback: UpstreamCallback,
   { credential, now }: Pick<CallbackContext, 'credential' | 'now'>,

@@ -54,7 +54,7 @@ const factsSchema = z
   .partial()
   .catch({});
 
-/** The vendor file's patterns are matched against codes, so their length is limited. */
+/** Limits the length of codes, because the vendor file's patterns are matched against them. */
 export const codeCharactersMax = 200;
 
 const code = z

@@ -30,7 +30,9 @@ export function builtInProvider(file: VendorFile): Provider {
   return fileProvider(file, { expressions: createEvaluator(), now: Date.now });
 }
 
-/** Limits how long an evaluation blocks the event loop to about 20 ms, whatever the response. */
+/**
+ * Limits the steps of an evaluation, so that it blocks the event loop for about 20 ms at most, whatever the response.
+ */
 const stepsMax = 10_000;
 
 /**

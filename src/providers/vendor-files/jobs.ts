@@ -127,8 +127,8 @@ export async function cancelJob(
 }
 
 /**
- * Omits succeeded jobs whose link is missing from the list or must be requested separately. Those jobs are then polled
- * individually.
+ * Lists jobs. Omits succeeded ones whose link is missing from the list or must be requested separately. Those are then
+ * polled individually.
  */
 export async function listJobs(
   operations: readonly Operation[],

@@ -49,7 +49,7 @@ function videoView(request: VideoRequest, { facts: source, context, marks }: Vie
   });
 }
 
-/** Parameters that the expression itself interprets are not passed on. */
+/** Returns the parameters that the expression itself interprets. They are not passed on. */
 function readParameters({ extra }: GenerationRequest, { parameters = {} }: PlainFacts): JsonObject {
   return Object.fromEntries(
     Object.entries(extra).filter(

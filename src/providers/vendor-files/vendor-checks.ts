@@ -20,7 +20,7 @@ export function createVendorChecks() {
     const text = canonicalJson(file);
     const known = checked.get(text);
     if (known !== undefined) return known;
-    // An expression may exceed its limits on a busy machine, so a failure must be repeated to matter.
+    // An expression may exceed its limits on a busy machine, so a failure counts only if it happens twice.
     const violations = (await tried(file)).length === 0 ? [] : await tried(file);
     if (violations.length === 0) checked.set(text, violations);
     return violations;

@@ -141,7 +141,7 @@ function pending(state: string, progress?: number): OperationStatus {
   });
 }
 
-/** The vendor responds with 400 once the job has left the queue. */
+/** The vendor responds with 400 if the job has left the queue and can no longer be cancelled. */
 export async function cancelVidu(
   { id }: Operation,
   context: ProviderContext,
@@ -171,8 +171,8 @@ async function page(query: URLSearchParams, context: ProviderContext) {
 }
 
 /**
- * Omits finished jobs, because their list entries lack the cost and the failure reason. Those jobs are then polled
- * individually.
+ * Lists jobs. Omits finished ones, because their list entries lack the cost and the failure reason. Those are then
+ * polled individually.
  */
 export async function listVidu(
   operations: readonly Operation[],

@@ -62,7 +62,7 @@ function voicesOf({ reference_audios: voices }: JsonObject): readonly JsonValue[
   return Array.isArray(voices) ? voices : [];
 }
 
-/** The facts table cannot express that audio files and voices share one limit. */
+/** Checks the shared limit of audio files and voices, which the facts table cannot express. */
 export function checkXaiSounds({ audios, extra }: VideoRequest): RequestIssue | undefined {
   return audios.length + voicesOf(extra).length > xaiSoundsMax
     ? issue(

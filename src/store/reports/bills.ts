@@ -54,7 +54,7 @@ export function taskBills(tasks: Collection<TaskDocument>) {
   return {
     listBilled: (span: BilledSpan) => page('sort', { channel: span.channel }, span),
 
-    /** Returns tasks with an attempt at the channel whose job is unknown. There are few of them. */
+    /** Returns tasks with an attempt at the channel whose job is unknown. There are only a few. */
     listUnclaimed: (span: BilledSpan) => page('unclaimed', { 'attempts.channel': span.channel }, span),
 
     async findBilled(channel: string, jobs: readonly string[]): Promise<BilledTask[]> {

@@ -17,7 +17,7 @@ import { endKinds } from '../task-query.ts';
 
 const limit = { maxTimeMS: 10_000 };
 
-/** `since` is the time of the oldest task, in Unix milliseconds. */
+/** `since` is the earliest time among the counted tasks, in Unix milliseconds. */
 interface Row<Kind> {
   readonly _id: Kind;
   readonly count: number;
@@ -59,7 +59,7 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
     },
 
     /**
-     * Measures the newest tasks that finished after `since`. Returns undefined if none of their vendors reports when a
+     * Measures the newest tasks that finished after `since`. Returns undefined if their vendors do not report when a
      * render ends.
      */
     latenessSince: (since: number) => measureLateness(tasks, since),
@@ -99,7 +99,7 @@ async function countEnded(
   };
 }
 
-/** More tasks would not change the result. */
+/** Measuring more tasks would not noticeably change the result. */
 const measuredMax = 1_000;
 
 async function measureLateness(

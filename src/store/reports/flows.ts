@@ -80,7 +80,7 @@ function endedFlow({ _id: { kind, ...id }, count, ...sums }: Ended): Flow {
     : { ...flow, failures: { [kind]: Number(count) } };
 }
 
-/** MongoDB may return `at` as an int64. */
+/** Converts `at` to a number, because MongoDB may return an int64. */
 function flowId({ at, channel, model }: FlowId): FlowId {
   return { at: Number(at), channel, model };
 }

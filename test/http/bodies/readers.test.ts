@@ -38,7 +38,7 @@ function* inPieces(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   }
 }
 
-/** The sizes of the pieces, some of them tiny. There are only a few pieces, because each one costs a wait. */
+/** The sizes of the pieces, some of them tiny. Each piece costs a wait, so there are only a few. */
 const pieceSizes = fc
   .array(fc.integer({ min: 1, max: 40_000 }), { minLength: 1, maxLength: 4 })
   .map((sizes) => [...sizes, 2_000]);

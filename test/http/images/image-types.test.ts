@@ -44,7 +44,8 @@ afterEach(() => {
 function wrongValues(values: readonly unknown[]): [string, unknown][] {
   return Object.entries(known).flatMap(([name, read]) =>
     values
-      // The gateway also reads a file's URL from an object or a list, and a flag or number from its text.
+      // The gateway also accepts an object or a list that contains a file's URL, and text that contains a flag or
+      // number.
       .filter((value) => !['image', 'mask'].includes(name) || typeof value !== 'object')
       .filter((value) => !read.safeParse(value).success)
       .map((value): [string, unknown] => [name, value]),

@@ -73,7 +73,7 @@ it.each(answers)('%s runs in every language', async (operation, text, isOperator
   const byNode = await run(process.execPath, ['--import', loader, file], options);
   expect(byNode.stdout).toMatch(/^2\d\d /);
   if (!hasPython) return expect(python).toMatch(/urllib\.request\.urlopen\(request\)/);
-  // The program raises an error for any status other than 2xx.
+  // The program raises an error unless the status is 2xx.
   const byPython = await run('python3', ['-c', python], options);
   return expect(byPython.stdout).toContain(text);
 });

@@ -58,7 +58,7 @@ it('can be used once: if several requests use it at once, on several nodes, one 
   expect((await accept(link, { dry: true })).status).toBe(404);
   const { entries } = await world.stores.audit.list({ by: 'ben' }, { limit: 50 });
   const accepted = entries.filter(({ action }) => action === 'acceptOperatorInvitation');
-  // Requests that lost the race may also leave entries. A used link leaves none.
+  // Requests that lost the race may leave entries too. A link that has already been used leaves none.
   expect(accepted.length).toBeLessThanOrEqual(4);
   await accept(link);
   const after = await world.stores.audit.list({ by: 'ben' }, { limit: 50 });

@@ -17,7 +17,7 @@ import type { HttpWorld, Server } from '../../support/http-world.ts';
 
 export const clip = readClip('16x9');
 
-/** Files may have up to 64 KiB each, and 100,000 bytes per account. */
+/** Each file may have up to 64 KiB, and each account 100,000 bytes in total. */
 export interface FileWorld {
   readonly world: HttpWorld;
   readonly node: Server;

@@ -77,7 +77,7 @@ it('a task by any eight characters of its id, and by the beginning of its other 
   await world.drive.accept(body.id, 'vendor-job-4711');
   for (let at = 0; at <= body.id.length - 8; at += 1) {
     const part = body.id.slice(at, at + 8);
-    // Every id has the same prefix, so the minimum length excludes it.
+    // All ids share a prefix, which does not count towards the minimum length.
     if (part.slice(part.indexOf('_') + 1).length < 8) expect(await foundBy(part)).toEqual([]);
     else expect(await foundBy(part)).toEqual([['task', body.id]]);
   }

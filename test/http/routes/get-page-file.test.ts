@@ -124,7 +124,7 @@ it.each(['1', '9', 'more'])('has the icon of the console with a count: %s', asyn
   expect(text).toContain(`>${count === 'more' ? '+' : count}</text></svg>`);
 });
 
-/** Uses node:http, because `fetch` would decompress the bytes. */
+/** Use node:http, because `fetch` would decompress the bytes. */
 async function rawBytes(url: string): Promise<Buffer> {
   const { request } = await import('node:http');
   return new Promise((resolve, reject) => {

@@ -214,7 +214,7 @@ it('shows result links to operators who may act, and without their access part t
 
 it('shows an upstream’s message without the prompt that it repeats', async () => {
   const account = await world.newAccount();
-  // Each word has at least five letters, because random ids occasionally contain shorter words.
+  // Each word has at least five letters, because a random id may happen to contain a shorter word.
   const prompt = 'violet hedgehog juggles marmalade';
   const id: string = (await account.create({ prompt })).body.id;
   const request = (await world.stores.requests.find(id))?.request;

@@ -11,7 +11,10 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_get_trends');
 const minute = 60_000;
 const hour = 60 * minute;
-/** Just before noon, so that a one-hour span lies within a day. The year keeps MongoDB from expiring the rollups. */
+/**
+ * Just before noon, so that a span of one hour lies within a day. The year is in the future, so that MongoDB does not
+ * expire the rollups.
+ */
 const noon = Date.parse('2031-03-02T11:59:00Z');
 
 const trends = async (query: string) => (await world.admin('GET', `/trends?${query}`)).body;
@@ -140,7 +143,7 @@ it('keeps each part that was read, and reads what takes too long in halves', asy
       from === Date.parse('2031-03-02T06:00:00Z') ? Promise.reject(new Error('away')) : Promise.resolve([]),
     now: () => noon,
   });
-  // From noon to noon, the span covers twelve hours of each of two days.
+  // The span lasts from noon to noon, so it covers twelve hours of each of two days.
   await expect(read('day')).rejects.toThrow('away');
   expect(asked).toEqual([12, 6, 6, 12, 6, 6]);
   expect(kept).toHaveLength(18);

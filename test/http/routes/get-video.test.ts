@@ -240,7 +240,7 @@ describe('etag and retry-after', () => {
 describe('?wait=', () => {
   it('responds as soon as the status changes', async () => {
     const { account, id, path } = await newTask();
-    // Requests that start waiting after this line see exactly one change.
+    // Accept the task first, so that requests that start waiting below see exactly one change.
     await world.drive.accept(id);
     const startedAt = Date.now();
     const waiting = account.call('GET', `${path}?wait=30`);
@@ -296,7 +296,7 @@ describe('?wait=', () => {
   });
 
   it('many waiters cost one query at a time', async () => {
-    // The clock is stopped, so no wait ends before the last one has started.
+    // The clock stands still, so that no wait ends before the last one has started.
     world.clock.stoppedAt = Date.now();
     onTestFinished(() => void (world.clock.stoppedAt = undefined));
     const asked: (readonly string[])[] = [];
@@ -318,7 +318,7 @@ describe('?wait=', () => {
       },
     });
     const { account, id, path } = await newTask();
-    // Accept the task first. Otherwise, the waiting requests would see it as submitted before they see it succeed.
+    // Accept the task first. Otherwise, the waiting requests would respond when it is submitted, before it succeeds.
     await world.drive.accept(id);
     const waiting = Array.from({ length: 50 }, () =>
       node.call('GET', `${path}?wait=30`, { key: account.key }),

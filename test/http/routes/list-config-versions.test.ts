@@ -16,7 +16,7 @@ it('lists the version in force and those before it, with author and reason', asy
     [1, 'start', ''],
   ]);
   expect(text).not.toContain('currency');
-  // Simulates a process that died between the two writes of the next publication.
+  // Simulates a process that died between the two writes of its publication.
   const replaced = world.db.collection<{ _id: string; version: bigint }>('replaced_configurations');
   const [one] = await replaced.find().toArray();
   await replaced.insertOne({ ...one, _id: '0000000002', version: 2n });

@@ -22,7 +22,7 @@ it("the account's own files, newest first, page by page", async () => {
     data: [{ id: ids[2], filename: 'a.mp4' }],
     has_more: false,
   });
-  // The id of another account's file only marks a point in time, like any other id.
+  // The id of another account's file works like any other id: it only marks a point in time.
   expect((await list(`?after=${foreign}`)).body.data.map(({ id }: { id: string }) => id)).toEqual(ids);
   const { status, body } = await list('?after=nonsense');
   expect([status, body.error.param]).toEqual([400, 'after']);

@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_list_usage');
 
 it('of all accounts, or of one', async () => {
-  // The default period is the month so far.
+  // By default, usage covers the month so far.
   world.clock.stoppedAt = Date.parse('2031-03-15T12:00:00Z');
   const [one, two] = [await world.newAccount(), await world.newAccount()];
   await one.create();

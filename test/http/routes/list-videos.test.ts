@@ -10,7 +10,7 @@ const count = 25;
 let account: TestAccount;
 let ids: string[];
 
-/** Many tasks share five creation times, so that the list has to order tasks with equal times. */
+/** Many tasks share only five creation times, so that the list must also order tasks whose times are equal. */
 beforeAll(async () => {
   account = await world.newAccount();
   const made = Array.from({ length: count }, (_, index) => ({

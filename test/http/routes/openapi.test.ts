@@ -44,7 +44,7 @@ it('describes the events of every stream of images', async () => {
   const text = JSON.stringify(body.paths);
   const named = [...text.matchAll(/"contentSchema":\{"\$ref":"#\/components\/schemas\/(\w+)"/g)];
   const streams = text.split('"text/event-stream":').length - 1;
-  // fal's stream has no named schema, because a tool would compare the schema with the whole event.
+  // fal's stream has no named schema. If it had one, a tool would compare it with the whole event.
   expect([named.length > 6, streams - named.length]).toEqual([true, 1]);
   for (const [, name = ''] of named) expect(body.components.schemas[name]).toBeDefined();
 });
@@ -65,7 +65,7 @@ it('has one unit of time', async () => {
   const times = [...propertiesOf(body, '')].filter(([, name]) => /(^|_)at$/.test(name));
   expect(times.length).toBeGreaterThan(30);
   const other = times.filter(([, , schema]) => !String(schema['description']).startsWith('Unix seconds.'));
-  // Predictions are omitted, because Replicate's clients expect dates.
+  // Predictions are exempt, because Replicate's clients expect dates.
   const own = other.filter(([path]) => !path.startsWith('/components/schemas/Prediction'));
   expect(own.map(([path, name]) => `${path}/${name}`)).toEqual([]);
   expect(JSON.stringify(body)).not.toMatch(/milliseconds/i);

@@ -13,7 +13,7 @@ it('redelivers the callback of a task that has ended, and writes nothing into it
   const { status, body } = await account.call('POST', path(id));
   expect([status, body]).toEqual([200, { object: 'callback', task_id: id, is_wanted: true, delivery: null }]);
   expect(world.port.redelivered).toEqual([id]);
-  // Callers may redeliver any number of times, and recording that would displace the operators' actions.
+  // Callers may redeliver any number of times. Recording each redelivery would displace the operators' actions.
   expect((await world.admin('GET', `/tasks/${id}`)).body.actions).toEqual([]);
 });
 

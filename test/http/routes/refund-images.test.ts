@@ -25,7 +25,7 @@ async function generated(account: TestAccount, n = 1): Promise<string> {
   return String(answer.headers['x-mediary-image']);
 }
 
-/** If the dry run is rejected, sends the refund anyway. */
+/** Does a dry run first. If the dry run is rejected, sends the refund anyway. */
 async function refund(image: string, body: Readonly<Record<string, unknown>> = {}) {
   const ask = (also: object) =>
     gateway.admin('POST', `/images/${image}/refund`, { reason: 'a stain', ...body, ...also });

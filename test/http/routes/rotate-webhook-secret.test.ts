@@ -7,7 +7,7 @@ it('the webhook secret is replaced; three are valid', async () => {
   const made = await world.admin('POST', '/accounts', { id: 'rotating' });
   const rotate = () => world.admin('POST', '/accounts/rotating/webhook-secret/rotate');
   const rotated = await rotate();
-  // Simulates a caller who lost the response and rotated again. The receiver's secret must stay valid.
+  // A caller who lost the response rotates once more. The secret that the receiver knows must stay valid.
   await rotate();
   await rotate();
   const sealed = (await world.stores.accounts.find('rotating'))?.webhookSecrets ?? [];

@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_set_key_caps');
 
 const dayMs = 86_400_000;
-/** Daily caps reset at midnight, so the tests run at noon. */
+/** Daily caps reset at midnight, so advance the clock to noon. */
 const untilNoonMs = () => 1.5 * dayMs - (Date.now() % dayMs);
 
 const holdOf = '0.500000';

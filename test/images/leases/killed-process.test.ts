@@ -156,7 +156,8 @@ it('only the open holds of a dead process are closed', async () => {
   await gateway.core.ledger.hold({ ...others, task: 'img_000dead99999000000001' });
   await gateway.core.ledger.hold({ ...others, task: 'task_1' });
   expect(await lookTwice(120_000)).toBe(2);
-  // According to its lease, the process had finished everything before the second hold, so the charge of 7 stays.
+  // According to its lease, the process had finished everything before the second hold, so the first hold stays open.
+  // The charge of 7 stays too.
   expect(await account.balance()).toMatchObject({ available: '99.999982', held: '0.000011' });
   expect(await leases().countDocuments({})).toBe(0);
   expect(await lookTwice(120_000)).toBe(0);

@@ -1,6 +1,6 @@
 import type { Collection, Document } from 'mongodb';
 
-/** Like all of the gateway's documents, these have a string as `_id`. */
+/** As in all of the gateway's collections, `_id` is a string. */
 export type Subject = Collection<Document & { _id: string }>;
 
 export type Check = {

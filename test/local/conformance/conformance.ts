@@ -22,9 +22,9 @@ export const conformanceChecks: readonly Check[] = [
 ];
 
 /**
- * Runs every operation and provokes every error that the stores rely on, on whichever server is in use. Takes a few
- * seconds, mostly for large documents. The collections are dropped afterwards. The client may have any options, because
- * the checks set what they need.
+ * Runs every operation that the stores use and provokes every error that they rely on, on whichever server is in use.
+ * Takes a few seconds, mostly because of large documents. The collections are dropped afterwards. The client may have
+ * any options, because the checks set the ones they need.
  */
 export async function checkMongoConformance(
   db: Db,

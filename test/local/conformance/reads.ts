@@ -111,8 +111,8 @@ export const readChecks: readonly Check[] = [
     },
   ),
 
-  // MongoDB guarantees no order: a mongod returns values in the order in which it finds them, and the stand-in sorts
-  // them.
+  // The order does not matter, because MongoDB does not guarantee one. A mongod returns values in the order in which it
+  // finds them, and the stand-in sorts them.
   check('distinct returns each value once', [2, new Set(['a', 'b'])], async (collection) => {
     await insertPages(collection);
     const found: readonly unknown[] = await collection.distinct('account');

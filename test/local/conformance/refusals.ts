@@ -1,8 +1,8 @@
 import { check, codeOf, type Check } from './check.ts';
 
 /**
- * The oldest supported MongoDB rejects these operations or stores something else, and so must the stand-in. A newer
- * server may accept them, so these checks apply only to some servers.
+ * The oldest supported MongoDB rejects these operations or stores something else, so the stand-in must too. A newer
+ * server may accept them, so these checks do not apply to every server.
  */
 export const refusalChecks: readonly Check[] = [
   ...[{ $set: {} }, { $unset: {}, $inc: { n: 1 } }, { $push: {} }].map((update) =>
@@ -43,7 +43,8 @@ export const refusalChecks: readonly Check[] = [
     'a majority read does not see at once what the primary alone has acknowledged; a local one does',
     ['hidden', 'a'],
     async (collection) => {
-      // A write becomes visible after 100 ms, so repeat the check if the machine pauses for that long.
+      // The write becomes visible after 100 ms. If the machine pauses for that long, the write is no longer hidden, so
+      // repeat the check.
       let isHidden = false;
       for (let tries = 0; tries < 50 && !isHidden; tries += 1) {
         await collection.updateOne(

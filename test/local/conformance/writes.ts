@@ -87,7 +87,7 @@ export const writeChecks: readonly Check[] = [
 
   check('$push with $each and a negative $slice keeps the newest', [2, 3], async (collection) => {
     for (const n of [1, 2, 3]) {
-      // Untyped, because a typed collection would know that the field is an array.
+      // Untyped, because the collection's type does not say that the field is an array.
       const push: object = { $push: { list: { $each: [n], $slice: -2 } } };
       await collection.updateOne({ _id: 'a' }, push, { upsert: true });
     }
@@ -99,7 +99,7 @@ export const writeChecks: readonly Check[] = [
     [{ _id: 'a', line: ['x', 'y'], turn: 0 }, { _id: 'a', line: ['y'], turn: 1 }, null],
     async (collection) => {
       const join = (process: string): Promise<unknown> => {
-        // Untyped, because a typed collection would know that the field is an array.
+        // Untyped, because the collection's type does not say that the field is an array.
         const update: object = { $addToSet: { line: process }, $setOnInsert: { turn: 0 } };
         return collection.findOneAndUpdate({ _id: 'a' }, update, { upsert: true, returnDocument: 'after' });
       };

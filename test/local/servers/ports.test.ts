@@ -29,7 +29,7 @@ it('any port is outside the range that outgoing connections may use', async () =
   for (let round = 0; round < 100; round += 1) {
     const port = await choosePort('any', 'a test');
     expect(port).toBeGreaterThan(1_024);
-    // Linux's lowest ephemeral port. Other systems start above it.
+    // The lowest ephemeral port on Linux. On other systems, these ports start higher.
     expect(port).toBeLessThan(32_768);
   }
 });

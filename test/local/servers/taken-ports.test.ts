@@ -14,7 +14,9 @@ import { startPortTaker } from '../../support/port-taker.ts';
 import { markServerUse } from '../../support/server-use.ts';
 import { scratchOptions } from './scratch.ts';
 
-/** After a port is chosen and before it is used, a program that accepts connections and never responds takes it. */
+/**
+ * Between the choice of a port and its use, the port is taken by a program that accepts connections but never responds.
+ */
 
 it('Temporal starts on another port', async () => {
   markServerUse();

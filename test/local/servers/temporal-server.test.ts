@@ -30,7 +30,7 @@ it('the search attributes exist, all as Keywords', async () => {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({
     namespace: 'default',
   });
-  // 2 is INDEXED_VALUE_TYPE_KEYWORD of temporal.api.enums.v1.
+  // The number 2 stands for INDEXED_VALUE_TYPE_KEYWORD in temporal.api.enums.v1.
   expect(customAttributes).toMatchObject(Object.fromEntries(searchAttributeNames.map((name) => [name, 2])));
 });
 

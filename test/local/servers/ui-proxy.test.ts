@@ -112,7 +112,7 @@ it('survives an unavailable UI, and callers that break off or send something oth
   await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow();
   for (const sent of ['POST /x HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\nhalf', 'nonsense\r\n\r\n']) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1').resume();
-    // The proxy may reset the connection, which would make `once` reject.
+    // Ignore errors, because the proxy may reset the connection, which would make `once` reject.
     socket.on('error', () => undefined);
     const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
     socket.end(sent);
@@ -126,6 +126,6 @@ it('survives an unavailable UI, and callers that break off or send something oth
     502,
     { message: expect.stringContaining('does not respond') },
   ]);
-  // Settings that are not valid JSON must cause an error response and must not crash the process.
+  // If the settings are not valid JSON, the proxy must respond with an error and must not crash.
   expect((await fetch(`${url}/api/v1/settings`)).status).toBe(502);
 });

@@ -226,7 +226,7 @@ describe('a lost prediction', () => {
       created_after: '1970-01-01T00:00:00.000Z',
       created_before: '1970-01-01T00:01:00.000Z',
     });
-    // The key must reach only the configured host, whichever host a page names.
+    // The key may be sent only to the configured host, whichever host a page of the list names.
     expect(second?.href).toBe('https://upstream.example/api/v3/predictions?cursor=abc');
   });
 

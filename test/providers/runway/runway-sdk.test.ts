@@ -6,7 +6,7 @@ import { canned, fixture, imageIssue, imageRequest, submitContext, videoIssue } 
 import { videoRequest } from '../support.ts';
 import { sdkBodies } from './runway-sdk.ts';
 
-/** The adapter must send everything it accepts as the vendor's SDK declares it. */
+/** Everything that the adapter accepts, it must send as the vendor's SDK declares it. */
 
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
@@ -61,7 +61,7 @@ const imageOthers: readonly Partial<ImageRequest>[] = [
   ...['low', 'medium', 'high', 'auto', 'xhigh', 'max'].map((quality) => ({ quality })),
 ];
 
-/** Includes one size that the SDK declares for no model. */
+/** Includes one size that the SDK does not declare for any model. */
 const sizes = [
   ...new Set(
     sdkBodies

@@ -14,10 +14,10 @@ import { fileProvider } from '../../../src/providers/vendor-files/file-provider.
 import { providerContext, submitContext, videoIssue, videoRequest } from '../support.ts';
 import { exampleFile, examplesFolder } from './support.ts';
 
-/** The test double rejects whatever the types in the vendor's client do not allow. */
+/** The test double rejects everything that the types of the vendor's client do not allow. */
 
 const seconds = ['4', '8', '12'] as const satisfies readonly VideoSeconds[];
-/** The types allow two more sizes, but only for sora-2-pro, which Azure lacks. */
+/** The types allow two more sizes, but only for sora-2-pro, which Azure does not offer. */
 const sizes = ['720x1280', '1280x720'] as const satisfies readonly VideoSize[];
 const bodySchema = z.strictObject({
   prompt: z.string(),

@@ -10,7 +10,7 @@ import { empty } from '../../../workshop/simulator/wire.ts';
 import type { CreateDialect } from '../../../workshop/simulator/dialect.ts';
 import type { World } from '../../../workshop/simulator/world.ts';
 
-/** Responds with the file's fixtures, in which the ids and links are replaced by those of the simulator's jobs. */
+/** Responds with the fixtures of the file, with their ids and links replaced by those of the simulator's jobs. */
 export function vendorFileDialect(file: VendorFile): CreateDialect {
   const kind = file.videos === undefined ? 'image' : 'video';
   const specimens = specimensOf(file, kind);

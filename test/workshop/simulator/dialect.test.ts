@@ -9,7 +9,7 @@ import { Statistics } from '../../../workshop/simulator/statistics.ts';
 import { json, parseJson, refusals } from '../../../workshop/simulator/wire.ts';
 import { testWorld } from './support.ts';
 
-/** docs/adding-a-provider.md shows this dialect, which is as small as possible. */
+/** The dialect that docs/adding-a-provider.md shows. It is as small as possible. */
 const refuse = refusals(({ status, message }) => json(status, { wrong: message }));
 
 const bodySchema = z.object({

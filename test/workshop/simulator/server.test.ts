@@ -166,7 +166,8 @@ describe('state file', () => {
     open.push(receiver);
     const first = await startHarness({ stateFile });
     await arkCaller(first).created({ callback_url: receiver.url });
-    // If the receiver had not acknowledged the callback, the simulator would send it again after the restart.
+    // Wait until the receiver has acknowledged the callback. Otherwise, the simulator would send it once more after the
+    // restart.
     await expectCallbacks(first, { attempts: 1, delivered: 1, failed: 0 });
     await first.close();
     const second = await start({ stateFile });

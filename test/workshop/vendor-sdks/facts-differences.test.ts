@@ -65,7 +65,7 @@ describe('the differences between a table of facts and the SDKs', () => {
       said([{ lists: 'resolutions', read: ['720p', '4k'], differs: { '4k': 'x', '1080p': 'x' } }, list]),
     ).toEqual([]);
     expect(said([{ lists: 'seconds', read: ['5s'] }, list])).toEqual([]);
-    // If the table contains no ratios, the vendor decides.
+    // If the table has no ratios, the vendor decides which ones are valid, so there is no difference.
     expect(said([{ lists: 'ratios', read: ['1:1'] }, list])).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ export interface CountedLink {
   close(): void;
 }
 
-/** OP_MSG in the MongoDB wire protocol: a header, flags, and one BSON document. */
+/** The opcode of OP_MSG in the MongoDB wire protocol. Such a message has a header, flags, and one BSON document. */
 const opMsg = 2013;
 const headerBytes = 16;
 const documentAt = headerBytes + 4 + 1;

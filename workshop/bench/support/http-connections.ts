@@ -13,7 +13,7 @@ export interface HttpAnswer {
 }
 
 export interface HttpConnections {
-  /** `connection` ranges from 0 to count - 1. A connection allows only one call at a time. */
+  /** `connection` ranges from 0 to the number of connections minus 1. A connection allows only one call at a time. */
   call(connection: number, call: HttpCall): Promise<HttpAnswer>;
   close(): Promise<void>;
 }

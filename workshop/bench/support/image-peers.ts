@@ -7,7 +7,7 @@ import { reasonIn, runCommand } from '../../../src/local/servers/run-command.ts'
 import { cacheDir, type Stand } from '../../stand/stand.ts';
 
 const portkeyPackage = '@portkey-ai/gateway@1.15.2';
-/** Later releases need packages that some indexes lack. */
+/** Later releases need packages that some package indexes do not have. */
 const litellmPackage = 'litellm[proxy]==1.101.6';
 const installTimeoutMs = 900_000;
 const litellmReadyMs = 180_000;

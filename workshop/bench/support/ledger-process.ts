@@ -15,8 +15,8 @@ import { ledgerOrder, type LedgerOrder } from './ledger-order.ts';
 import { runLoad } from './load.ts';
 
 /**
- * One process of the `ledger` benchmark. The first message is an order, for which it prepares. On `go`, it runs and
- * then reports.
+ * One process of the `ledger` benchmark. Its first message is an order, for which it prepares. When it receives `go`,
+ * it carries out the order and then reports.
  */
 
 const countMax = 5_000_000;

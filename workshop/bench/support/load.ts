@@ -14,7 +14,7 @@ export interface LoadResult {
 
 export interface LoadOptions {
   readonly concurrency: number;
-  /** No call starts after this many seconds. */
+  /** After this many seconds, no more calls start. */
   readonly seconds: number;
   readonly countMax: number;
   readonly once: (caller: number) => Promise<void>;
@@ -22,7 +22,7 @@ export interface LoadOptions {
 
 const failuresMax = 100;
 
-/** Each connection makes its next call when the previous one has ended. */
+/** Each connection makes its next call as soon as the previous one has ended. */
 export async function runLoad({ concurrency, seconds, countMax, once }: LoadOptions): Promise<LoadResult> {
   const latencies = new Float64Array(countMax);
   let begun = 0;

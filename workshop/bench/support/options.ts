@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 export interface BenchOptions {
   readonly name: string;
-  /** Performs a short run only to show that the benchmark works. Its numbers mean nothing. */
+  /** Makes the run short, just to show that the benchmark works. Its numbers mean nothing. */
   readonly quick: boolean;
   readonly profile: boolean;
   readonly seconds: number | undefined;

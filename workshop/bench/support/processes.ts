@@ -16,8 +16,8 @@ const usual = { rounds: 3, connections: [16, 64], countMax: 50_000 };
 const growthMax = 1.1;
 
 /**
- * Every running worker takes its share of the tasks, so measurements with different numbers of processes cannot be
- * interleaved.
+ * Measures one number of processes after the other. Measurements cannot be interleaved, because every running worker
+ * takes its share of the tasks.
  */
 export async function benchProcesses(
   { counts, ...options }: BenchOptions & { readonly counts: readonly number[] },
@@ -31,7 +31,7 @@ export async function benchProcesses(
   for (const size of sizes) {
     while (urls.length < size) urls.push(await gateway.addProcesses());
     const subjects = [{ ...subject(urls), name: nameOf(size), title: nameOf(size) }];
-    // The processes share the load, so each needs as many warm-ups as there are processes.
+    // The processes share the load, so warm up as many times as there are processes.
     const warmUps = urls.map(() => warmUp(urls));
     measured.push(...(await measureInTurns(stand, rounds, { subjects, warmUp: warmUps })).map(withSums));
   }

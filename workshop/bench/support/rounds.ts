@@ -55,10 +55,7 @@ export function roundsOf(
   };
 }
 
-/**
- * `warmUp` runs first at full load, because a fresh process would otherwise compile its code while it is being
- * measured.
- */
+/** Runs `warmUp` first, at full load. Otherwise, a new process would compile its code while it is being measured. */
 export async function measureInTurns(
   stand: Stand,
   { seconds, rounds, connections, countMax }: Rounds,

@@ -2,14 +2,16 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** Read from /proc on Linux. Other systems use `ps`, which reports CPU time in whole seconds. */
+/**
+ * The usage is read from /proc on Linux. On other systems, it comes from `ps`, which reports CPU time in whole seconds.
+ */
 export interface Usage {
   readonly cpuMs: number;
   readonly bytes: number;
   readonly peakBytes?: number;
 }
 
-/** All common Linux kernels use this value. */
+/** The value on all common Linux kernels. */
 const clockTicksPerSecond = 100;
 
 export async function usageOf(pid: number): Promise<Usage> {
@@ -30,7 +32,10 @@ export async function childrenCpuMs(): Promise<number> {
   return cpuMsOf(await readFile('/proc/self/stat', 'utf8'), 13);
 }
 
-/** Reads fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The preceding process name may contain spaces. */
+/**
+ * Adds fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The name of the process, which precedes them, may
+ * contain spaces.
+ */
 function cpuMsOf(stat: string, at = 11): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[at]) + Number(fields[at + 1])) * 1000) / clockTicksPerSecond;

@@ -63,8 +63,8 @@ export const outputModerated = {
 
 const ratios = '16:9 4:3 1:1 3:4 9:16 21:9';
 /**
- * Pixel sizes by resolution, in the order of the ratios, first for models 1.x and then for later ones. They determine
- * the bill.
+ * Pixel sizes by resolution, in the order of the ratios. The first table is for models 1.x, the second for later ones.
+ * The sizes determine the bill.
  */
 const sizes: readonly Readonly<Record<string, string>>[] = [
   {
@@ -161,7 +161,7 @@ export function settleArk(
     resolution,
     ratio,
     frames,
-    // The vendor was observed to bill one more frame than its documented formula yields.
+    // In reality, the vendor bills one more frame than its documented formula yields.
     tokens: Math.floor((width * height * ((frames ?? 24 * seconds + 1) + 24 * read)) / 1024),
     seed: body.seed === -1 ? random : body.seed,
     lastFrame: body.return_last_frame,

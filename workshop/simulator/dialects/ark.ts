@@ -30,7 +30,7 @@ export const ark = dialect<ArkDetail>({
     [`DELETE ${tasks}/:id`]: (call) =>
       desk.about('delete', call, (job, faults) => {
         remove(desk, job);
-        // The documentation says `{}`, but the generated SDK says 204.
+        // The documentation says that the body is `{}`, but the generated SDK expects a 204.
         return faults.has('no-content') ? empty(204) : json(200, {});
       }),
   }),

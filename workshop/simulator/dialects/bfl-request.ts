@@ -17,7 +17,7 @@ export const notValid = ({ path, reason, isAbsent }: Pick<Mistake, 'path' | 'rea
 export const noSuchModel = refuseBfl(404, '', 'Not Found');
 
 export interface BflDetail extends Rendered {
-  /** FLUX 3 has its own status word for a running job, and longer-lived links. */
+  /** True for FLUX 3, which has its own status word for a running job and links that live longer. */
   readonly third: boolean;
   readonly format: 'png' | 'jpeg';
   readonly seed?: number;
@@ -33,7 +33,7 @@ const secondCosts: Readonly<Record<string, number>> = { hd: 1700, fhd: 2900, qhd
 const draftCost = 600;
 const continuedCost = 2400;
 
-/** A URL, or base64 without a data-URL prefix. */
+/** Either a URL, or base64 without a data-URL prefix. */
 const media = z
   .string()
   .regex(/^(?:https?:\/\/\S+|[A-Za-z0-9+/=\s]+)$/, 'Invalid image: expected a URL or a base64 string');

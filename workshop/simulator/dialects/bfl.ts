@@ -8,8 +8,8 @@ type BflJob = Job<BflDetail>;
 const keptMs = 86_400_000;
 const tasksInFlightMax = 24;
 /**
- * Jobs without a webhook are polled at this path, which names the region that renders the job. The region may differ
- * from the host that received the submission.
+ * The path for polling jobs without a webhook. It names the region that renders the job. The region may differ from the
+ * host that received the submission.
  */
 const regionPath = '/us1/v1/get_result';
 const linkSeconds = { older: 600, third: 3600 } as const;
@@ -30,7 +30,7 @@ export const bfl = dialect<BflDetail>({
     unavailable: refuseBfl(503, '', 'The service is under maintenance. Please try again later.'),
   },
   callbackBody: news,
-  // We have not verified the header's contents. The simulator sends a signature or, with `docs-shape`, the secret
+  // We have not verified what the header contains. The simulator sends a signature or, with `docs-shape`, the secret
   // itself.
   callbackHeaders(body, { detail, faults }) {
     const secret = detail.webhook?.secret;
@@ -58,7 +58,7 @@ function submit(desk: Desk<BflDetail>, { request, id: name }: Call): Promise<Rep
   });
 }
 
-/** With `poll:sdk-shape*1`, a job is still unknown shortly after its creation. */
+/** With `poll:sdk-shape*1`, a job is still unknown shortly after it was created. */
 function result(desk: Desk<BflDetail>, { request }: Call): Promise<Reply> {
   const id = request.query.get('id');
   if (id === null) throw notValid({ path: 'id', reason: '', isAbsent: true });
@@ -95,7 +95,7 @@ function wordOf(job: BflJob): string {
 function presentCreated({ id, task, detail, faults, world }: BflJob): object {
   const cost = detail.pricedLater || faults.has('missing-usage') ? null : detail.cost / 100;
   if (detail.webhook !== undefined) return { id, status: 'Pending', webhook_url: task.callbackUrl, cost };
-  // With `docs-shape`, the caller must add the id.
+  // With `docs-shape`, the URL does not contain the id, so the caller must add it.
   const query = faults.has('docs-shape') ? '' : `?id=${id}`;
   const output_mp = Math.round((detail.width * detail.height) / 10_485.76) / 100;
   const pixels = detail.images === undefined ? {} : { input_mp: detail.inputMegapixels, output_mp };
@@ -103,8 +103,8 @@ function presentCreated({ id, task, detail, faults, world }: BflJob): object {
 }
 
 /**
- * `GET /v1/get_result` always has status 200. With `docs-shape`, `state` holds the status word, and the details are a
- * string.
+ * `GET /v1/get_result` always responds with status 200. With `docs-shape`, `state` contains the status word, and the
+ * details are a string.
  */
 function present(job: BflJob): object {
   const { detail, faults } = job;

@@ -4,7 +4,7 @@ import { dialect, json, linesOf, pageNumber, pairIn, phaseWords, refusals, sizeO
 import type { Call, Desk, Job, Reply, Submission } from '../engine.ts';
 
 const servicesPath = '/services/aigc/';
-/** Records are kept for one day after submission, whatever their state. */
+/** A record is kept for one day after submission, whatever its state. */
 const keptMs = 86_400_000;
 const pageSizeMax = 100;
 const multimodal = 'multimodal-generation/generation';
@@ -109,7 +109,7 @@ function submit(desk: Desk<Detail>, { request }: Call, service: string): Promise
       if (isSynchronous && messages === undefined) throw invalid('input.messages is required.');
       const order = { id: randomUUID(), detail: settle(body, service, submission) };
       if (isSynchronous) {
-        // There is no task to poll, so the response itself reports the error.
+        // In synchronous mode, there is no task to poll, so the response itself reports the error.
         if (order.detail.refusal !== undefined) throw invalid(order.detail.refusal);
         const job = await desk.paint(submission, order, outputRefused);
         const usage = job.reported(usageOf(job));
@@ -166,7 +166,7 @@ function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const page_size = Math.min(pageSizeMax, pageNumber(query, 'page_size', 10, refusal));
   const is = (name: string, fact: string) => (query.get(name) ?? fact) === fact;
   const matching = desk.newestFirst().filter((job) => {
-    // Times are compared as text, using the digits of China's local time.
+    // Compare times as text. The text consists of the digits of the local time in China.
     const created = chinaTime(job.task.createdAt).replaceAll(/\D/g, '').slice(0, 14);
     if (!is('status', wordOf(job)) || !is('model_name', job.model)) return false;
     return created >= (query.get('start_time') ?? '') && created <= (query.get('end_time') ?? '9');

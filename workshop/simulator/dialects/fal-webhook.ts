@@ -36,7 +36,7 @@ export function webhookBody(job: FalJob): unknown {
   };
 }
 
-/** Uses real time, because the receiver compares the timestamp with its own clock. */
+/** Uses the real time instead of the simulated one, because the receiver compares the timestamp with its own clock. */
 export function signWebhook(body: string, { id }: { readonly id: string }): Record<string, string> {
   const [user, timestamp] = ['simulated-user', String(Math.floor(Date.now() / 1000))];
   const digest = createHash('sha256').update(body).digest('hex');

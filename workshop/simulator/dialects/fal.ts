@@ -35,7 +35,7 @@ export const fal = dialect<FalDetail>({
 
 const app = '/[^/]+/[^/]+/requests';
 
-/** The scheme is `Key` instead of `Bearer`. The public keys require no authentication. */
+/** The header's scheme is `Key` instead of `Bearer`. Requests for the public keys require no authentication. */
 function keyOf({ headers, path }: WireRequest, world: World): string | undefined {
   if (path === '/.well-known/jwks.json') return world.parts.apiKeys?.[0] ?? 'anybody';
   return /^Key\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -117,7 +117,7 @@ const imageSchema = z.strictObject({
 
 type Settled = Omit<FalDetail, 'input'>;
 
-/** The result reports an invalid input. With `docs-shape`, the response to the submission reports it. */
+/** An invalid input is reported by the result or, with `docs-shape`, by the response to the submission. */
 function settle(isVideo: boolean, input: unknown, faults: FaultSet): Settled {
   try {
     return isVideo ? settleVideo(input) : settleImage(input);

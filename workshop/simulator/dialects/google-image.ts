@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { areaOf, base64, json, taken, WireError, word, type Call, type Reply } from '../engine.ts';
 import { googleError, googleProblems, type GoogleDesk, type GoogleJob } from './google-task.ts';
 
-/** Google's `generateContent` returns one image per call, in the response itself. */
+/** Google's `generateContent` returns one image per call, directly in the response. */
 
 const part = z.union([
   z.strictObject({ text: z.string().min(1) }),
@@ -28,7 +28,7 @@ const bodySchema = z.strictObject({
 });
 type Config = z.infer<typeof bodySchema>['generationConfig'];
 
-/** A blocked prompt is reported with status 200 and without candidates. */
+/** If a prompt is blocked, the response has status 200 and no candidates. */
 class BlockedPrompt extends WireError {
   reply(): Reply {
     return answer({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: usage(0) }, '');
@@ -65,7 +65,7 @@ function refuseForeign({ imageConfig: { imageSize, aspectRatio } }: Config, mode
     throw googleError(400, 'INVALID_ARGUMENT', `aspect_ratio ${aspectRatio} is not supported.`);
 }
 
-/** `item-moderation=RECITATION` selects a different reason for a response without an image. */
+/** `item-moderation=RECITATION` selects a different reason for a response without images. */
 function candidates(job: GoogleJob, { responseModalities, imageConfig }: Config): object {
   const { faults, model } = job;
   const counted = (tokens: number) => job.reported(usage(Math.round(job.billed(tokens))));
@@ -76,7 +76,7 @@ function candidates(job: GoogleJob, { responseModalities, imageConfig }: Config)
   }
   const picture = (tint: number) => ({ inlineData: { mimeType: 'image/png', data: job.picture({ tint }) } });
   const isDrawn = responseModalities.includes('IMAGE') && !faults.has('missing-url');
-  // Pro returns drafts as `thought` parts.
+  // The Pro model returns drafts as `thought` parts.
   const drafts = [
     { text: 'A first draft.', thought: true },
     { ...picture(1), thought: true },

@@ -44,7 +44,7 @@ const bodySchema = z.strictObject({
 type Body = z.infer<typeof bodySchema>;
 
 export function omniRoutes(desk: GoogleDesk, path: string, vertex: boolean): Record<string, Handler> {
-  /** An interaction that does not exist has an invalid name or, on Vertex, gets a 404. */
+  /** If there is no such interaction, Vertex responds with 404. The Gemini API calls the name invalid. */
   const missing = (id: string) => () =>
     vertex
       ? googleError(404, 'NOT_FOUND', `Interaction ${id} was not found.`).reply(desk.world.now())
@@ -90,7 +90,7 @@ function settle(body: Body, name: string, inputTokens: number): GoogleDetail {
     api: 'omni',
     name,
     samples: 1,
-    // 5,800 tokens per second at 720p, in proportion to the number of lines.
+    // 5,800 tokens per second at 720p, and proportionally more or fewer at other numbers of lines.
     tokens: [inputTokens, Math.round((seconds * linesOf(resolution) * 5800) / 720)],
     delivery: delivery === 'uri' && bucket !== undefined ? 'bucket' : delivery,
     bucket,

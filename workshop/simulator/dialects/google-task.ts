@@ -15,7 +15,7 @@ export const invalidArgument = ({ path, reason }: Mistake) =>
 export const noKey = googleError(403, 'PERMISSION_DENIED', "Method doesn't allow unregistered callers.");
 const wrongKey = googleError(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.');
 
-/** The front end reports a wrong key before any API sees the request, and wraps the error in an array. */
+/** The front end reports a wrong key before the request reaches any API. It wraps the error in an array. */
 export const wrongKeyAtFront = refusals(({ status, code, message }) =>
   json(status, [{ error: { code: status, message, status: code } }]),
 )(400, 'INVALID_ARGUMENT', wrongKey.message);

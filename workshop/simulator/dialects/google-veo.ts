@@ -4,7 +4,7 @@ import { base64, json, linesOf, link, sizeOf, taken, word, type Call, type Reply
 import { bucketUri, fileUri, googleError, googleProblems, mimeType as videoType } from './google-task.ts';
 import type { GoogleDesk, GoogleJob } from './google-task.ts';
 
-/** Veo's long-running operations. The two APIs have different strict schemas. */
+/** Veo's long-running operations. The two APIs have different schemas, both of them strict. */
 
 type Api = 'gemini' | 'vertex';
 

@@ -46,7 +46,7 @@ function act(desk: GoogleDesk, call: Call, api: 'gemini' | 'vertex'): Promise<Re
   throw googleProblems['not-found'];
 }
 
-/** Vertex has its own tokens. The Gemini API accepts the key in a header or the query. */
+/** Vertex has tokens of its own. The Gemini API accepts the key in a header or in the query. */
 function keyOf(request: WireRequest, world: World): string | undefined {
   if (/^\/v1(?:beta1)?\/projects\//.test(request.path)) {
     const token = bearerToken(request);
@@ -73,7 +73,7 @@ function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   return desk.about('media', { ...call, id }, found, () => refused.reply(desk.world.now()));
 }
 
-/** A callback is sent only when the job has finished. We have verified none of its contents except the type. */
+/** A callback is sent only when the job has finished. Of its contents, we have verified only the type. */
 function event({ phase, detail, isOver }: GoogleJob): unknown {
   if (!isOver) return undefined;
   const { api, name, userMetadata } = detail;

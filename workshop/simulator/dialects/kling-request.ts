@@ -49,7 +49,9 @@ const bodies = {
   text: z.strictObject({ prompt: z.string().min(1), ...tail }),
   contents: z.strictObject({ contents: z.array(item).min(1), ...tail }),
 };
-/** In tenths of a unit per second, first for silent videos, then for videos with sound or input video. */
+/**
+ * Tenths of a unit per second. The first number is for silent videos, the second for videos with sound or input video.
+ */
 const rates: Readonly<Record<string, readonly [number, number]>> = {
   '720p': [6, 9],
   '1080p': [8, 12],
@@ -82,7 +84,7 @@ export function readKling(desk: Desk<KlingDetail>, path: string, { request, id: 
   };
 }
 
-/** We have not verified the name of the URL field for every path, so both names are accepted. */
+/** We have not verified the name of the URL field on every path, so either name is accepted. */
 const image = z.strictObject({ image: mediaUrl.optional(), image_url: mediaUrl.optional(), type: id });
 const common = {
   ...taken({ text: 'negative_prompt' }),

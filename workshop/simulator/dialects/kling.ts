@@ -17,7 +17,7 @@ const legacyServices = {
   images: ['generations', 'omni-image'],
 } as const;
 
-/** Channels on the simulator use this as `callback_secret`. */
+/** For channels on the simulator, set `callback_secret` to this. */
 export const klingCallbackSecret = `whsec_${Buffer.from('simulated-kling-callbacks').toString('base64')}`;
 
 const klingError = refusals(({ status, code, message }, now) =>
@@ -65,14 +65,14 @@ export const kling = dialect<KlingDetail>({
 const claimsSchema = z.object({ iss: z.string(), exp: z.number(), nbf: z.number() });
 
 /**
- * On the legacy paths, the token may be a JSON web token signed with a key pair. The simulator's name for a pair is the
- * key `<access key>:<secret key>`.
+ * On the legacy paths, the token may be a JSON web token that is signed with a key pair. In the simulator, the key for
+ * such a pair is `<access key>:<secret key>`.
  * @throws {WireError} 1001 without a key, 1003 for a token that is not yet valid, and 1004 for an expired token.
  */
 function keyOf(request: WireRequest, world: World): string | undefined {
   const token = bearerToken(request);
   if (token === undefined) throw klingError(401, 1001, 'Authorization is empty.');
-  // Callers sign with a key pair and never send it.
+  // Callers only sign with a key pair. They never send it.
   if (token.includes(':')) return undefined;
   const [head = '', body = '', signature] = token.split('.');
   if (signature === undefined) return token;
@@ -152,7 +152,7 @@ function legacyRoutes(desk: KlingDesk, kind: 'videos' | 'images', service: strin
     [
       `GET ${path}/:id`,
       ({ request, id }: Call) => {
-        // Only images can be queried by the caller's id.
+        // Only images can be queried by an id that the caller chose.
         const named = kind === 'images' ? byName(desk, new Set([id]))[0] : undefined;
         const job = own(desk.find(id)) ?? own(named);
         return desk.about('poll', { request, job }, (found) => envelope(present(found)));
@@ -172,7 +172,7 @@ function listLegacy(desk: KlingDesk, call: Call, path: string): Promise<Reply> {
 
 const wordFor = phaseWords('submitted processing succeeded failed failed failed post_processing');
 
-/** The legacy standard says "succeed" instead of "succeeded". */
+/** The legacy format uses the word "succeed" instead of "succeeded". */
 function wordOf({ phase, detail }: KlingJob): string {
   return detail.legacy && phase === 'succeeded' ? 'succeed' : wordFor(phase);
 }
@@ -185,7 +185,7 @@ function created({ id, task: { createdAt }, detail }: KlingJob): object {
   return { task_id: id, task_status: 'submitted', task_info, created_at: createdAt, updated_at: createdAt };
 }
 
-/** Without the envelope, for queries and callbacks. Only the message contains the reason for a failure. */
+/** Returns the job without the envelope, for queries and callbacks. The reason for a failure is only in the message. */
 function present(job: KlingJob): object {
   const { detail, phase, since, faults } = job;
   const isModerated = faults.has('moderation-in-task');

@@ -83,7 +83,7 @@ function stateOf({ phase, faults }: HailuoJob) {
 
 function present(job: HailuoJob): object {
   const { id: task_id, detail, phase, faults } = job;
-  // A task is prepared before it is queued. With `docs-shape`, every waiting task is in that state.
+  // With `docs-shape`, every waiting task is still being prepared, which precedes queueing.
   const isPreparing = phase === 'queued' && faults.has('docs-shape');
   const file = { file_id: detail.fileId, video_width: detail.width, video_height: detail.height };
   const status = isPreparing ? 'Preparing' : wordFor(phase);
@@ -159,7 +159,7 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
 
 /**
  * Returns the indexes of the failed images.
- * @throws {WireError} The first reason, if no image remains.
+ * @throws {WireError} The reason for the first failure, if no image remains.
  */
 function lostImages(faults: FaultSet, n: number): readonly number[] {
   const struck = ['item-error', 'item-moderation'].filter((name) => faults.has(name));

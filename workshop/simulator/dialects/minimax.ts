@@ -89,7 +89,8 @@ export const miniMax = dialect<Detail>({
     internal: refuse(500, 1000, 'unknown error'),
     unavailable: refuse(529, '', 'the server cluster is currently under high load'),
   },
-  // We have not verified the envelope of a callback. The simulator uses that of a query or, with `docs-shape`, none.
+  // We have not verified the envelope of a callback. The simulator uses the same envelope as for a query or, with
+  // `docs-shape`, none.
   callbackBody: (job) => (job.faults.has('docs-shape') ? present(job) : { task: present(job) }),
   routes: (desk) => ({
     'POST /video_generation': (call) => submit(desk, call),
@@ -105,7 +106,8 @@ function submit(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   return desk.create(request, { model: body.model, prompt: texts.join('\n') }, async (submission) => {
     const { model, faults } = submission;
     if (!/^MiniMax-H\d/.test(model)) throw invalid(`unknown model: ${model}`);
-    // We have not verified the status for an exhausted plan, so the simulator uses both.
+    // We have not verified the status for an exhausted plan. The simulator responds with 402 or, with `docs-shape`,
+    // 429.
     if (bearerToken(request)?.startsWith('sk-cp-') === true)
       throw refuse(faults.has('docs-shape') ? 429 : 402, 2056, 'usage limit exceeded');
     const callbackUrl = await confirmedCallback(body.callback_url, desk.world);

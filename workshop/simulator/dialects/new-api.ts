@@ -130,15 +130,18 @@ function content(job: Job<Detail>): Reply {
   return empty(302, { location: job.links()[0] ?? '' });
 }
 
-/** Status words of the task dialect (upper case), OpenAI, the upstream and the documentation, in this order. */
+/**
+ * The status words of the task dialect (upper case), of OpenAI, of the upstream and of the documentation, in this
+ * order.
+ */
 const taskWord = phaseWords('QUEUED IN_PROGRESS SUCCESS FAILURE FAILURE FAILURE POST_PROCESSING');
 const videoWord = phaseWords('queued in_progress completed failed failed failed post_processing');
 const rawWord = phaseWords('queued running succeeded failed failed failed running');
 const flatWord = phaseWords('queued processing succeeded failed failed failed post_processing');
 
 /**
- * The body of `GET /v1/video/generations/{id}` is nested and in upper case, flat as documented, or in the upstream's
- * own form.
+ * Returns the body of `GET /v1/video/generations/{id}`. It is nested and in upper case. With `docs-shape`, it is flat
+ * as documented. With `ark-shape`, it has the upstream's own form.
  */
 function presentTask(job: Job<Detail>): object {
   const { id: task_id, task, phase, since, faults } = job;

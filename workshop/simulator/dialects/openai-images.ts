@@ -4,7 +4,7 @@ import { check, dialect, inSeconds, json, pairIn, parseJson, readForm } from '..
 import { refusals, taken, textsOf, word } from '../engine.ts';
 import type { Call, Desk, Job, Mistake, Rendered, Reply, Submission, WireRequest } from '../engine.ts';
 
-/** Other gateways also implement OpenAI's image API, with errors of their own. */
+/** OpenAI's image API. Other gateways also implement it, with errors of their own. */
 
 const linkSeconds = 3600;
 const charactersPerToken = 4;
@@ -56,7 +56,7 @@ export const openAi = dialect({
   routes: imageRoutes,
 });
 
-/** Multipart forms contain every value as text. */
+/** In multipart forms, every value is text. */
 const whole = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]);
 const bodySchema = z.object({
   ...taken({ text: 'moderation input_fidelity complexity' }),
@@ -104,7 +104,7 @@ async function paint(desk: Desk<Rendered>, { request }: Call, kind: 'generations
     const size = pairIn(body.size) ?? { width: 1024, height: 1024 };
     const id = `img-${randomBytes(12).toString('hex')}`;
     const order = { id, detail: { ...size, seconds: 0, images: body.n } };
-    // The output's content is checked after rendering.
+    // The content of the output is checked only after rendering.
     const job = await desk.paint(submission, order, isGpt ? moderated : violated);
     const marked = kind === 'edits';
     if (isGpt) return withBytes(job, { body, inputs, marked, isLater: isLaterGpt(submission.model) });
@@ -140,7 +140,7 @@ function isLaterGpt(model: string): boolean {
   return /^gpt-image-2\.\d/.test(model);
 }
 
-/** Output tokens per square megapixel, by quality. Other sizes are proportional. */
+/** The output tokens of an image of one square megapixel, by quality. Other sizes are proportional. */
 const tokensPerSquare = { low: 272, medium: 1056, high: 4160 };
 const tokensPerLaterSquare = { low: 196, medium: 439, high: 1756, xhigh: 3122, max: 7024 };
 

@@ -4,7 +4,7 @@ import type { Call, Desk, Rendered, Reply, WireRequest } from '../engine.ts';
 import type { WireError } from '../wire.ts';
 import type { World } from '../world.ts';
 
-/** Until a file expires, the account's predictions can refer to it by `urls.get`. */
+/** Replicate's files. The account's predictions can refer to a file by `urls.get` until it expires. */
 
 interface StoredFile {
   readonly id: string;

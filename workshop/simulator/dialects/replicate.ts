@@ -215,7 +215,7 @@ function present(job: Prediction): object {
     logs: '',
     error: phase === 'expired' ? interrupted : phase === 'failed' ? errorOf(job.faults) : null,
     source: 'api',
-    // A prediction that never started is `aborted`, whoever stopped it.
+    // A cancelled prediction that never started is `aborted`, whoever cancelled it.
     status: phase === 'cancelled' && since <= startsAt ? 'aborted' : wordFor(phase),
     created_at: date(task.createdAt),
     started_at: hasStarted ? date(startsAt) : undefined,
@@ -243,7 +243,7 @@ function metricsOf(job: Prediction): object {
     : { ...times, image_count: job.billed(detail.images) };
 }
 
-/** Other models return a list (with `docs-shape`) or an object (with `docs-shape=object`). */
+/** Returns a single file. Other models return a list (with `docs-shape`) or an object (with `docs-shape=object`). */
 function outputOf(job: Prediction): unknown {
   const { detail, faults } = job;
   const [file] = job.links({ lifetimeSeconds: dataSeconds, look: { format: detail.format } });

@@ -29,7 +29,10 @@ function shelfOf(world: World): Map<string, Slot> {
 
 const storagePath = /^\/storage\/([\w-]+)$/;
 
-/** The storage service recognises an upload by its own fields, and rejects requests with the account's key. */
+/**
+ * The storage service recognises an upload by the form fields of its slot. It rejects requests that contain the
+ * account's key.
+ */
 export function uploadKeyOf(request: WireRequest, world: World): string | undefined {
   const [, id] = storagePath.exec(request.path) ?? [];
   if (id === undefined) return bearerToken(request);
@@ -52,7 +55,10 @@ const uploadBody = z.strictObject({
   type: z.literal('ephemeral'),
 });
 
-/** `give` issues a slot and requires the API key and version. `store` requires the form fields issued with the slot. */
+/**
+ * `give` issues a slot. It requires the API key and version. `store` requires the form fields that were issued with the
+ * slot.
+ */
 export function uploadRoutesOf<Detail extends Rendered>(
   desk: Desk<Detail>,
   { mistake, refused }: { readonly mistake: (mistake: Mistake) => WireError; readonly refused: WireError },

@@ -73,7 +73,8 @@ export const runway = dialect<Detail>({
     paths.some((known) => path === `/v1/${known}`)
       ? refuse(405, '', 'Method not allowed.')
       : refuse(404, '', `Cannot ${method} ${path}`),
-  // `moderated` is missing because content is inspected when the job runs. A 429 always means the daily quota.
+  // There is no `moderated`, because content is inspected only when the job runs. A 429 always means that the daily
+  // quota is used up.
   problems: {
     unauthorized: refuse(401, '', 'The API key is invalid or disabled.'),
     forbidden: refuse(403, '', 'You do not have access to this resource.'),
@@ -99,7 +100,7 @@ export const runway = dialect<Detail>({
     'GET /v1/tasks/:id': versioned(desk.shows((job) => present(job, runningBefore(desk, job) >= slots))),
     'DELETE /v1/tasks/:id': versioned((call) =>
       desk.about('delete', call, (job) => {
-        // After this, the job no longer exists or, with `docs-shape`, appears as CANCELLED.
+        // Afterwards, the job no longer exists. With `docs-shape`, it appears as CANCELLED.
         if (job.isOver || !job.faults.has('docs-shape')) desk.remove(job);
         else desk.cancel(job);
         return empty(204);
@@ -165,7 +166,7 @@ function present(job: Job<Detail>, isThrottled: boolean): object {
     const output = job.links({ lifetimeSeconds: linkSeconds, from: now });
     return { ...base, output, cost: cost(job.billed(credits)) };
   }
-  // As documented, rejected inputs are charged. Other failures are free.
+  // Jobs whose input is rejected are charged, as documented. Other failed jobs are free.
   const isInputRefused = faults.text('moderation-in-task') === 'input';
   if (job.isOver) return { ...base, ...failureOf(job), cost: cost(isInputRefused ? credits : 0) };
   const progress = phase === 'running' ? Math.round(job.progress() * 100) / 100 : undefined;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { areaOf, bytes, check, dialect, json, readForm, refusals, taken, textsOf } from '../engine.ts';
 import type { Call, Desk, Mistake, Rendered, Reply } from '../engine.ts';
 
-/** Stability's synchronous images can only be requested with forms. */
+/** Stability's synchronous images, which can only be requested with forms. */
 
 const refuse = refusals(({ status, code, message }) =>
   json(status, { id: randomUUID(), name: code, errors: [message] }),

@@ -7,14 +7,14 @@ import type { Call, Desk, Handler, Job, Rendered, Reply, Submission } from '../e
 /** Source: the vendor's SDK. */
 const linkSeconds = 86_400;
 const ticksPerThousandth = 10_000_000;
-/** In thousandths of a dollar: per second of video, per image, and per input image of an edit. */
+/** Thousandths of a dollar per second of video, per image, and per input image of an edit. */
 const rates: Readonly<Record<string, number>> = { '480p': 50, '720p': 70, '1080p': 250 };
 const imageRate = 60;
 const inputImageRate = 10;
-/** The model reads no more input than this, so no more is billed. */
+/** The longest input that a model reads, in seconds. No more than this is billed. */
 const inputSecondsMax = { edits: 8.7, extensions: 15 };
 
-/** Several errors share a code, which is a sentence, so only the message is specific. */
+/** The code is a sentence that several errors share, so only the message is specific. */
 const refuse = refusals(({ status, code, message }) => json(status, { code, error: message }));
 const invalid = (message: string) => refuse(400, 'Client specified an invalid argument', message);
 const permission = 'The caller does not have permission to execute the specified operation';
@@ -59,7 +59,7 @@ export const xai = dialect<Detail>({
   name: 'xai',
   prefix: '/xai/v1',
   expiresAfterMs: 86_400_000,
-  // A missing key gets a 401, but a wrong key is an invalid argument.
+  // A missing key gets a 401. A wrong key counts as an invalid argument.
   keyOf(request) {
     const key = bearerToken(request);
     if (key === undefined) throw refuse(401, permission, 'No API key was provided.');
@@ -97,7 +97,7 @@ export const xai = dialect<Detail>({
   }),
 });
 
-/** Only 1.5 supports these fields. Its lite variant lacks references. */
+/** Only version 1.5 supports these fields. Its lite variant does not support references. */
 const fieldsOfLater = ['last_frame', 'keyframes', 'reference_audios'] as const;
 
 function refuseForeign(body: z.infer<typeof bodies.generations>, model: string): void {
@@ -127,7 +127,7 @@ function submit<Body extends { model: string; prompt: string }>(
   return desk.creates(schema, order, ({ id }) => json(200, { request_id: id }));
 }
 
-/** An edit is as long as its input. Only the added part of an extension is charged. Both are at most 720p. */
+/** An edit is as long as its input. For an extension, only the added part is charged. Both have at most 720p. */
 function ofVideo(input = 5, operation: keyof typeof inputSecondsMax, added: number): Detail {
   if (input > inputSecondsMax[operation]) throw invalid('The video is too long.');
   const charge = (rates['720p'] ?? 0) * (added === 0 ? input : added);

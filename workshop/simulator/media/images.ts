@@ -44,8 +44,8 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /**
- * Baseline JPEG, 4:2:0. Only the first block of each component has content, the DC in steps of one (quantiser 8). The
- * Huffman tables encode "no change" and "end of block" in one bit each, so the rest is zeros.
+ * Baseline JPEG, 4:2:0. Only the first block of each component has content: its DC, in steps of one (quantiser 8). The
+ * Huffman tables encode "no change" and "end of block" in one bit each, so all other blocks are zeros.
  */
 const bitsOfUnit = 12;
 
@@ -73,7 +73,7 @@ export function encodeJpeg(picture: Picture): Buffer {
     segment(0xc0, [8, ...size, 3, 1, 0x22, 0, 2, 0x11, 0, 3, 0x11, 0]),
     segment(0xc4, [0, 1, 0, 0, 0, 8, ...zeros(11), ...zeros(9).map((_, at) => at), 16, 1, ...zeros(15), 0]),
     segment(0xda, [3, 1, 0, 2, 0, 3, 0, 0, 63, 0]),
-    // Inside a scan, 0 must follow each 0xff.
+    // Inside a scan, each 0xff must be followed by 0.
     Buffer.from(scan.toString('latin1').replaceAll('\u{ff}', '\u{ff}\0'), 'latin1'),
     Buffer.from('ffd9', 'hex'),
   ]);
@@ -92,7 +92,7 @@ export function segment(marker: number, body: Iterable<number> & { readonly leng
   return Buffer.from([0xff, marker, length >> 8, length & 255, ...body]);
 }
 
-/** Lossless. Each code has a single symbol, so pixels need no bits. */
+/** Lossless. Each code has only one symbol, so the pixels need no bits. */
 export function encodeWebp(picture: Picture): Buffer {
   const [red, green, blue] = colourOf(picture);
   const fields: readonly (readonly [value: number, bits: number])[] = [

@@ -18,7 +18,8 @@ const sidePixelsMax = 16_384;
 const pixelsMax = 20_000_000;
 const bytesMax = 256 * 1024 * 1024;
 const framesMax = 3600;
-// This key need not be secret. An altered or invented link fails as it would at the provider, even after a restart.
+// This key need not be secret. It only ensures that an altered or invented link fails as it would at the provider, even
+// after a restart.
 const signingKey = 'simulator-media';
 const pathPattern = /^\/(\d{1,5})x(\d{1,5})-(\d{1,4})-(\d)(m?)-(\d{1,9})\/[\w-]+\.(mp4|png|jpeg|webp)$/;
 
@@ -42,7 +43,7 @@ export class MediaShelf {
     return `${origin}${mediaPrefix}${path}?${query.toString()}`;
   }
 
-  /** Only GET is presigned, so a HEAD of the same link is rejected, as it would be by the provider. */
+  /** Only GET is presigned. As at the provider, a HEAD of the same link is therefore rejected. */
   serve(request: WireRequest, now: number): Reply {
     const signed = new URLSearchParams(request.query);
     const given = signed.get('X-Tos-Signature') ?? '';

@@ -5,7 +5,7 @@ import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment, type Picture 
 export interface Medium extends Picture {
   readonly format: MediaFormat;
   readonly frames: number;
-  /** Benchmarks pad files to this size. 0 for the smallest possible file. WebP is never padded. */
+  /** The size to which benchmarks pad files. 0 means the smallest possible file. WebP is never padded. */
   readonly bytes: number;
 }
 
@@ -18,7 +18,7 @@ export const mediaTypes: Readonly<Record<MediaFormat, string>> = {
   webp: 'image/webp',
 };
 
-/** Two marker bytes, plus 65,535 bytes of length and body. */
+/** Two bytes for the marker, and up to 65,535 bytes for the length and the body. */
 const segmentBytesMax = 65_537;
 
 export function renderMedium(medium: Medium): Buffer {

@@ -12,7 +12,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 import { arkStatuses, arkTaskSchema, presentArkTask } from './ark-task.ts';
 import type { ArkStatus } from './ark-task.ts';
 
-/** This API uses page numbers, so the number of searched tasks must be limited. */
+/** The maximum number of tasks searched. This API uses page numbers, so the number must be limited. */
 const tasksMax = 500;
 
 const page = queryNumber(z.int().min(1).max(tasksMax).optional());

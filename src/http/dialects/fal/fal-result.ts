@@ -47,14 +47,14 @@ export async function replyWithFalResult(
   return jsonReply(result, { ...money, ...named });
 }
 
-/** Clients also read the request id from this header. */
+/** Returns the header from which clients also read the request id. */
 export function namedReply({ id }: Pick<Task, 'id'>): Readonly<Record<string, string>> {
   return { 'x-fal-request-id': id };
 }
 
 type Failure = NonNullable<z.output<typeof taskFields>['error']>;
 
-/** The task is already finished, so statuses that the official client retries are avoided. */
+/** The task is already finished, so this avoids statuses that the official client retries. */
 function failedReply(
   { message, code, ...about }: Failure,
   headers: Readonly<Record<string, string>>,

@@ -10,7 +10,7 @@ import { namedReply, replyWithFalResult } from './fal-result.ts';
 
 const lookMs = 15_000;
 
-/** A dropped connection neither stops the task nor avoids the charge. */
+/** Creates a task and waits for its result. A dropped connection neither stops the task nor avoids the charge. */
 export async function runFal(create: FalCreate, deps: DialectDeps): Promise<TextReply> {
   const { task, headers, warnings } = await createFalTask(create, deps);
   create.meta.concerns(task.id);
@@ -21,7 +21,7 @@ export async function runFal(create: FalCreate, deps: DialectDeps): Promise<Text
   return { ...reply, headers: { ...headers, ...reply.headers } };
 }
 
-/** A retry would create a second task, so statuses that the official client retries are avoided. */
+/** A retry would create a second task, so this avoids statuses that the official client retries. */
 function unfinished({ id }: Task, { owner, name }: FalCreate['params']): TextReply {
   const message = `The gateway is restarting. The request is not affected: GET /fal/${owner}/${name}/requests/${id} returns it.`;
   const body = presentFalError({ message, type: 'service_unavailable', field: '' });

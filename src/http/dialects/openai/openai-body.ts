@@ -13,7 +13,7 @@ import type { RequestMeta } from '../../route.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { Understood } from '../../../intake/understand.ts';
 
-/** The file is stored as base64 in its request's MongoDB document. */
+/** The size is limited because the file is stored as base64 in its request's MongoDB document. */
 const referenceBytesMax = 8 * 1024 * 1024;
 
 const reference = z
@@ -75,7 +75,7 @@ async function dataUrlOf(file: UploadedFile, { param, meta, images }: Place): Pr
     throw refuse('request_too_large', param, `must not exceed ${referenceBytesMax} bytes`);
   const image = await readImageFile(file, images.limits.pixelsMax);
   if ('refused' in image) throw refuse('invalid_parameter', param, image.refused);
-  // Covers the bytes, their base64, and the sealed request that contains that base64.
+  // Reserve memory for the bytes, their base64, and the sealed request that contains that base64.
   meta.reserve(4 * file.bytes);
   return `data:${image.mediaType};base64,${(await readFile(file.path)).toString('base64')}`;
 }

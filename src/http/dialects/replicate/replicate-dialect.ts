@@ -28,7 +28,10 @@ function presentReplicateError(error: GatewayError): z.output<typeof errorSchema
   return field === '' ? problem : { ...problem, invalid_fields: [{ field, description: detail }] };
 }
 
-/** Our own API and Replicate's share some paths, at which Replicate's clients expect a different response. */
+/**
+ * Returns true if a Replicate client sent the request. Our own API and Replicate's share some paths, at which these
+ * clients expect a different response.
+ */
 export function isFromReplicate(meta: Pick<RequestMeta, 'header'>): boolean {
   return meta.header('user-agent')?.startsWith('replicate-') === true;
 }

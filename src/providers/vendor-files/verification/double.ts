@@ -4,7 +4,7 @@ import type { Authentication, RecordedExchange } from '../../../models/vendor-fi
 import { UpstreamError } from '../../provider.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext, SubmitContext } from '../../provider.ts';
 
-/** Plays the vendor with the responses recorded in a vendor file. Nothing leaves the process. */
+/** Plays the role of the vendor, with the responses recorded in a vendor file. Nothing leaves the process. */
 
 export type DoubleAnswer = RecordedExchange['answer'] | 'lost' | 'not_sent';
 

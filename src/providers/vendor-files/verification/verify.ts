@@ -17,8 +17,9 @@ export interface VerificationTest {
 }
 
 /**
- * A vendor file must pass all of these tests before it is used: its expressions must compile, its fixtures must replay,
- * and it must keep the guarantees of every adapter. A test double plays the vendor with the responses in the fixtures.
+ * A vendor file must pass all of these tests before it is used. Its expressions must compile, its fixtures must replay,
+ * and it must keep the guarantees of every adapter. A test double plays the role of the vendor, with the responses in
+ * the fixtures.
  */
 export async function verifyVendorFile(
   file: VendorFile,

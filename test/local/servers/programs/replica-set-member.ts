@@ -1,8 +1,8 @@
 /**
- * Speaks only the part of MongoDB's wire protocol that describes a replica set. The member belongs to no set until it
- * is initiated, and becomes primary some time later. If its port differs from the one in the set's configuration, it
- * considers itself not a member. It keeps the configuration in its data directory, and accepts the arguments of a
- * mongod.
+ * Stands in for a mongod. Speaks only the part of MongoDB's wire protocol that describes a replica set. The member does
+ * not belong to a set until it is initiated, and becomes primary some time later. If its port differs from the one in
+ * the set's configuration, it does not consider itself a member. It keeps the configuration in its data directory, and
+ * accepts the arguments of a mongod.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -92,7 +92,8 @@ const opMessage = 2013;
 
 function reply(message: Buffer): Buffer {
   const isQuery = message.readInt32LE(12) === opQuery;
-  // OP_QUERY has flags, the collection and two numbers. OP_MSG has flags and the kind of its only section.
+  // Skip what precedes the document. In OP_QUERY, that is flags, the collection and two numbers. In OP_MSG, it is flags
+  // and the kind of the only section.
   const from = isQuery ? message.indexOf(0, headerBytes + 4) + 1 + 8 : headerBytes + 5;
   const document = BSON.serialize(
     answer(BSON.deserialize(message.subarray(from, from + message.readInt32LE(from)))),

@@ -11,7 +11,7 @@ afterAll(() => harness.close());
 const version = { 'x-runway-version': '2024-11-06' };
 const post = (path: string, body: object) => harness.call('POST', `/runway/v1/${path}`, body, version);
 
-/** The SDK declares these fields only as `string` or `number`. */
+/** The SDK declares these fields only as `string` or `number`, so they need sample values. */
 const samples: Readonly<Record<string, unknown>> = {
   promptText: 'a cat',
   tag: 'cat',
