@@ -137,7 +137,7 @@ function possibleNow(task: Task, deps: Deps): readonly OperatorActionName[] {
 }
 
 function holdStays({ hold }: Task, { currency }: ActRequest): string {
-  return `The hold of ${formatAmount(hold, currency)} stays as it is.`;
+  return `The hold of ${formatAmount(hold, currency)} does not change.`;
 }
 
 /** A dry run cannot predict the result, because the upstream decides whether to cancel only when it is asked to. */
@@ -159,8 +159,8 @@ function extend(task: Task, request: ActRequest): Proposal<'extend'> {
 function fail({ state, hold }: Task, { currency }: ActRequest): Proposal<'fail'> {
   const event = { kind: 'wanted', stop: 'fail' } as const;
   if (state.at === 'review' && state.why === 'unreleased') {
-    const money = 'Nothing is charged; the hold stays in the ledger until the ledger is repaired.';
-    return { event, task: 'The task fails, whatever the ledger says.', money };
+    const money = 'Nothing is charged. The hold stays in the ledger until the ledger is repaired.';
+    return { event, task: 'The task fails, even though its hold cannot be released.', money };
   }
   return {
     event,
@@ -184,7 +184,7 @@ function retryNow(task: Task, request: ActRequest, deps: Deps): Proposed<'retry_
     queued: 'The submission is attempted immediately.',
     sending: 'The submission is attempted immediately.',
     stopping: 'The upstream is being asked to end the job.',
-    review: 'The task is settled again.',
+    review: 'The gateway tries to settle the task again.',
   };
   const resumes = at === 'pausing' || at === 'broken' || isLost(task.state) || at === 'review';
   const kind = resumes ? 'resumed' : 'acted';
@@ -193,14 +193,14 @@ function retryNow(task: Task, request: ActRequest, deps: Deps): Proposed<'retry_
 
 async function adopt(task: Task, request: ActRequest, deps: Deps): Promise<Proposed<'adopt'>> {
   const attempt = attemptAt(task.state, task.attempts);
-  if (attempt === undefined) return { refused: 'The task has no submission whose outcome is unknown.' };
+  if (attempt === undefined) return { refused: 'The task has no submission with an unknown outcome.' };
   const id = request.input.upstream_id ?? '';
   const named = await checkNamedJob(task, { attempt, id }, deps);
   if ('refused' in named) return named;
   return {
     event: { kind: 'adopted', operation: named.operation },
-    task: `The task is given the job ${id} of ${attempt.channel}, which is ${named.state} there.`,
-    money: `${holdStays(task, request)} What the job reports decides the charge.`,
+    task: `The task adopts the job ${id} of ${attempt.channel}, where its state is ${named.state}.`,
+    money: `${holdStays(task, request)} The charge depends on what the job reports.`,
   };
 }
 
@@ -213,7 +213,7 @@ async function resubmit(task: Task, request: ActRequest, { requests }: Deps): Pr
     event: { kind: 'resubmitted', ...defined({ channel }) },
     task: `The task is submitted to ${channel ?? lostAt} again. If ${lostAt} accepted the first submission, cancel its job there.`,
     note: ` Its marker is ${attempt?.marker ?? ''}.`,
-    money: `${holdStays(task, request)} It pays for one job: if the first submission was accepted, the upstream bills two.`,
+    money: `${holdStays(task, request)} The hold covers one job, but if the first submission was accepted, the upstream bills two.`,
   };
 }
 
@@ -278,7 +278,7 @@ function undo(task: Task, request: ActRequest): Proposal<'undo'> {
   const id = attemptAt(task.state, task.attempts)?.operation?.id ?? '';
   return {
     event: { kind: 'undone' },
-    task: `The task no longer has the job ${id} and needs an operator again.`,
+    task: `The job ${id} is removed from the task, which then needs an operator again.`,
     money: holdStays(task, request),
   };
 }

@@ -81,7 +81,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
 }
 
 const hostBusy =
-  'other callbacks to the same host, or of the same account, are in flight; this one has not been attempted yet';
+  'this callback has not been attempted yet, because other callbacks to the same host or for the same account are in flight';
 
 export function createCallbackRequests(deps: CallbackActivityDeps) {
   return { findOwed, send };

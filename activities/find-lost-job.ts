@@ -86,7 +86,7 @@ export async function checkNamedJob(
     // The list contains only jobs with this request's marker, so a job that is missing from it came from another
     // request.
     return jobs !== undefined && listed === undefined
-      ? { refused: `The job ${id} exists at ${channel}, but was not made by this task’s submission.` }
+      ? { refused: `The job ${id} exists at ${channel}, but was not created by this task’s submission.` }
       : { operation, state };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;

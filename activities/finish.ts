@@ -53,7 +53,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
       return await succeed({ ...task, outcome }, ending, basis);
     } catch (err) {
       if (isOutage(err, deps)) throw err;
-      log.error({ task: task.id, err }, 'the end of a task cannot be written; an operator is asked');
+      log.error({ task: task.id, err }, 'the end of a task could not be recorded; an operator must decide');
       if (ending.kind === 'succeeded') return { kind: 'reviewed', why: 'unsettled' };
       if (ending.approved === true) return failed(task, ending.error);
       return { kind: 'reviewed', why: 'unreleased', ...defined({ error: ending.error }) };

@@ -186,7 +186,7 @@ function createRepairs(deps: TaskActivityDeps) {
     const tryId = tryOf(state);
     if (tryId !== undefined && (state.at === 'ended' || run === undefined)) {
       const isGone = (await deps.abandonCreation({ task: id, account, key, tryId })) === 'abandoned';
-      if (isGone) log.warn({ task: id }, 'abandoned a creation whose process died');
+      if (isGone) log.warn({ task: id }, 'abandoned the creation of a task because its process died');
       return isGone;
     }
     const held = (await ledger.entriesOfTask(id)).find(({ kind }) => kind === 'hold');
@@ -235,7 +235,7 @@ function createRepairs(deps: TaskActivityDeps) {
     const isOverdue = now() - deadlineAt >= overdueGraceMs || (state.at === 'ending' && isUnchanged);
     if (!isOverdue || attention !== undefined || state.at === 'creating') return false;
     if (!(await workflows.isRunning(id))) return false;
-    log.error({ task: id }, 'a task is overdue, and its workflow still runs');
+    log.error({ task: id }, 'a task is overdue, but its workflow is still running');
     return note(id, 'workflow_overdue');
   }
 

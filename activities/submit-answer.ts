@@ -65,7 +65,7 @@ export async function recordAcceptance(
 }
 
 export async function recordStall(sent: Sent, deps: ChannelActivityDeps): Promise<Task> {
-  const message = 'The worker hung before it sent the request; nothing was sent.';
+  const message = 'The worker hung before it sent the request, so nothing was sent.';
   const word = { code: 'worker_stalled', message, stays: true };
   const after = await stepTo(sent.task, notAccepted(sent, word), deps);
   if (!isSubmitting(after.state)) return after;

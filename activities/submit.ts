@@ -156,7 +156,7 @@ function concernsAll({ outcome, status }: UpstreamError): boolean {
  */
 const notStored = {
   code: 'not_stored',
-  message: 'The storage for results does not accept files at the moment.',
+  message: 'The result storage is not accepting files at the moment.',
   wait: { cause: 'storage' },
 } as const;
 

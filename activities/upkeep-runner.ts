@@ -49,7 +49,9 @@ export function createUpkeepRunner(
   const noteFailure = (step: string, count: number): Promise<void> =>
     upkeepFailures
       .note({ step, count })
-      .catch((err: unknown) => log.error({ step, err }, 'a failure of the upkeep could not be recorded'));
+      .catch((err: unknown) =>
+        log.error({ step, err }, 'the failure of an upkeep step could not be recorded'),
+      );
 
   return async (isStopped: IsOver): Promise<ReconcileReport['upkeep']> => {
     const repaired: Record<string, number> = {};

@@ -79,7 +79,7 @@ export async function startApi(core: Core, { isPrepared = false } = {}): Promise
   const abandonCreation = createAbandonCreation({ ...core.stores, ledger: core.ledger });
   const abandonments = createAbandonments({
     abandonCreation,
-    onError: (err) => core.log.warn({ err }, 'a creation could not be abandoned yet'),
+    onError: (err) => core.log.warn({ err }, 'the creation of a task could not be abandoned yet'),
     now: core.now,
   });
   const storage = openStorageQuota(core);
@@ -287,7 +287,8 @@ function openAccess({ stores, secrets, environment, log, now }: Core): Access {
     ...stores,
     secrets,
     adminToken: environment.ADMIN_TOKEN,
-    onError: (err) => log.warn({ err }, 'could not write when keys were last used; retrying later'),
+    onError: (err) =>
+      log.warn({ err }, 'the times when keys were last used could not be saved; retrying later'),
     now,
     randomBytes,
   });
@@ -299,7 +300,7 @@ function openStorageQuota({ stores, environment, log, now }: Core): StorageQuota
   const storage = createStorageQuota({
     store: stores.storedBytes,
     bytesMax: environment.ACCOUNT_STORED_BYTES_MAX,
-    onError: (err) => log.warn({ err }, 'could not write how much accounts have stored; retrying later'),
+    onError: (err) => log.warn({ err }, 'the storage usage of accounts could not be saved; retrying later'),
     now,
   });
   storage.start();

@@ -176,7 +176,7 @@ async function readShellEnvironment() {
   const { MONGODB_URI, SECRETS_KEY } = readEnvironment(await readOperatingEnvironment());
   if (MONGODB_URI === undefined || SECRETS_KEY === undefined) {
     throw new ConfigError('The environment', [
-      'MONGODB_URI, SECRETS_KEY: required where no local mode was started (DATA_DIR)',
+      'MONGODB_URI, SECRETS_KEY: required unless DATA_DIR contains a local mode’s settings',
     ]);
   }
   return { MONGODB_URI, SECRETS_KEY };

@@ -23,7 +23,7 @@ const program = new Command('mediary')
   .action(() => start(false))
   .addHelpText(
     'after',
-    '\nSettings are environment variables (PORT, DATA_DIR, GATEWAY_CONFIG): docs/configuration.md.',
+    '\nSettings are environment variables (PORT, DATA_DIR, GATEWAY_CONFIG). See docs/configuration.md.',
   );
 program
   .command('demo')

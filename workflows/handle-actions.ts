@@ -44,7 +44,7 @@ export function handleActions(run: TaskRun): void {
   );
 }
 
-const callersCancelWords = ' Without an input it is the caller’s own cancellation.';
+const callersCancelWords = ' Without an input, it acts as the caller’s own cancellation.';
 
 /** Used as the input of a caller's cancellation, which has none of its own. */
 const callersCancel: ActionInput = { reason: 'cancelled by its caller', by: 'caller' };
@@ -108,7 +108,7 @@ async function act(run: TaskRun, request: ActRequest): Promise<ActionResult> {
 
 function whyNotFailed(run: TaskRun): string | undefined {
   const { state, status } = run.view;
-  if (!isOver(run)) return `The task was not failed: ${stateWords[state.at]}.`;
+  if (!isOver(run)) return `The task was not ended as failed: ${stateWords[state.at]}.`;
   return status === 'succeeded' ? 'The upstream had already finished: the task succeeded.' : undefined;
 }
 
@@ -121,8 +121,8 @@ function whyNotCancelled(run: TaskRun): string | undefined {
   if (error?.code === 'task_cancelled') return undefined;
   if (isOver(run)) return `The task has already ${status}.`;
   return isLost(state)
-    ? 'It is not known whether the upstream has the task; an operator has been asked to decide.'
-    : 'The upstream is already working on it, so it can no longer be cancelled.';
+    ? 'It is not known whether the upstream has the task. An operator has been asked to decide.'
+    : 'The upstream is already working on the task, so it can no longer be cancelled.';
 }
 
 /**
@@ -142,13 +142,13 @@ async function wake(run: TaskRun, said: string): Promise<string> {
   const woken = await wakeTask(run.input.task, work.activity);
   switch (woken.kind) {
     case 'tried':
-      return `It was tried just now: ${woken.ended}.`;
+      return `An attempt was made just now: ${woken.ended}.`;
     case 'begun':
       return `${said} A worker has started an attempt; the task will show its outcome.`;
     case 'not_begun':
       return 'An attempt is due, but no worker has started it yet. `gateway nodes` shows which workers run.';
     case 'busy':
-      return 'An attempt is running now; the task will show its outcome.';
+      return 'An attempt is running now. The task will show its outcome.';
     case 'ended':
       return triedWords(run);
     default:
@@ -157,7 +157,7 @@ async function wake(run: TaskRun, said: string): Promise<string> {
 }
 
 function triedWords({ view: { state } }: TaskRun): string {
-  return `It was tried just now: ${stateWords[state.at]}.`;
+  return `An attempt was made just now: ${stateWords[state.at]}.`;
 }
 
 /** Temporal does not reply to whoever cancelled the workflow. A refusal is therefore shown in the task's details. */

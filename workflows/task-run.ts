@@ -182,7 +182,7 @@ function detailsOf(run: TaskRun): string {
     view.state.at === 'pausing' && until !== undefined ? `Until ${new Date(until).toISOString()}.` : '';
   const inWords = (preview: MoneyPreview) => moneyInWords(mapMoney(preview, (micros) => money(run, micros)));
   const commands = actions.map((act) => `- \`${act.command}\` ${inWords(act.money)}`).join('\n');
-  const tried = commands === '' ? '' : 'Try each with `--dry-run` first.';
+  const tried = commands === '' ? '' : 'Try each action with `--dry-run` first.';
   return [`${asked}${what}`, at, proposed, pause, advice ?? '', commands, tried]
     .filter((part) => part !== '')
     .join('\n\n');

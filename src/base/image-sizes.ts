@@ -46,7 +46,7 @@ export const sizeFacts = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether a size in pixels belongs to the smallest class with at least that many pixels. If false, it belongs to a class with about as many',
+      'Whether a size in pixels belongs to the smallest class with at least that many pixels. If false, a size belongs to a class with about the same number of pixels',
     ),
   tolerance: z
     .number()

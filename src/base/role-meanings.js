@@ -2,7 +2,7 @@ export const roleMeanings = {
   read: 'read everything except amounts and content. Result links are shown without their query strings, and results without `b64_json`. Every operator has this role',
   amounts:
     'see amounts: holds, charges, costs, margins, balances, caps, the ledger and reports. For operators without this role, amounts are omitted, and routes about money reject the request. Prices are part of the configuration, which `read` shows',
-  tasks: 'act on tasks, except for actions that move money in any way other than releasing a hold',
+  tasks: 'act on tasks, but not in ways that move money, except for releasing a hold',
   money:
     'credit, refund, accept charges, complete tasks, and set accounts’ overdrafts, price factors, caps and alerts. Includes `amounts`',
   access:

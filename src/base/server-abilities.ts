@@ -21,18 +21,18 @@ const required: readonly Ability[] = [
   {
     isThere: ({ wireVersion }) => wireVersion >= labelsWireVersion,
     missing:
-      'does not mark the failed writes that can be retried (error labels, MongoDB 4.4), so the driver does not support it: upgrade to MongoDB 7',
+      'does not mark failed writes as retryable (error labels, MongoDB 4.4), so the driver does not support it: upgrade to MongoDB 7',
     since: [4, 4],
   },
   {
     isThere: ({ readsMajority }) => readsMajority,
     missing:
-      'cannot read what a majority has confirmed: start it without enableMajorityReadConcern: false, and with the storage engine WiredTiger',
+      'cannot read majority-committed data: start it without enableMajorityReadConcern: false, and with the WiredTiger storage engine',
   },
   {
     isThere: ({ isWritable }) => isWritable,
     missing:
-      'is not the primary: name all members and the replicaSet in MONGODB_URI, without directConnection, or wait for the election to end',
+      'is not the primary: list all members and the replicaSet in MONGODB_URI, remove directConnection, or wait for the election to end',
   },
 ];
 
@@ -40,7 +40,7 @@ const recommended: readonly Ability[] = [
   {
     isThere: ({ topology }) => topology !== 'standalone server',
     missing:
-      'is a standalone server: a confirmed write is on one disk only, and the driver does not retry a write that was interrupted by a network error. Start the server with --replSet rs0, and run rs.initiate()',
+      'is a standalone server: confirmed writes are stored on only one disk, and the driver does not retry writes that were interrupted by a network error. Start the server with --replSet rs0, and run rs.initiate()',
   },
 ];
 

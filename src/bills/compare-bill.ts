@@ -59,14 +59,14 @@ function notesOf({
     `${lines} lines; ${skipped} without an amount and ${outside} outside of ${time} were not compared.`,
     ...(atTheEdge === undefined
       ? [
-          'The bill lists no jobs, so sums by day and model were compared. Nothing shows whether each line is for one of our jobs.',
+          'The bill lists no jobs, so sums by day and model were compared. This comparison does not show whether each line is for one of our jobs.',
         ]
       : []),
     ...(atTheEdge === undefined || atTheEdge === 0
       ? []
-      : [`${atTheEdge} jobs began before this time or ended after it, and are not in this bill.`]),
+      : [`${atTheEdge} jobs began before this period or ended after it, and are not in this bill.`]),
     ...(hasMoreUnclaimed
-      ? ['Only the newest of the attempts without a job were compared with the jobs that belong to no task.']
+      ? ['Only the newest attempts without a job were compared with the jobs that belong to no task.']
       : []),
   ];
 }

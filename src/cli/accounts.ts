@@ -62,7 +62,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
 
   accounts
     .command('show')
-    .description('Shows an account with its balance and its changes.')
+    .description('Shows an account, its balance and the last changes to it.')
     .addHelpText('after', examples('accounts show acme'))
     .argument('<id>')
     .action(

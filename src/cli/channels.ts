@@ -34,7 +34,7 @@ function addLooks(channels: Command, context: CliContext): void {
 
   channels
     .command('show')
-    .description('Shows a channel with its circuits and why they opened, newest last.')
+    .description('Shows a channel, its circuits, and when and why they opened, newest last.')
     .addHelpText('after', examples('channels show main'))
     .argument('<id>')
     .action(

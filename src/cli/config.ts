@@ -28,7 +28,7 @@ export function addConfigCommands(config: Command, context: CliContext): void {
         channels: channels.map(({ id }) => id),
         models: models.map(({ id }) => id),
         polls_per_worker: polls,
-        temporal: `frontend.namespaceCount, ${namespacePollsDefault} unless set, must be at least the polls of all worker processes together`,
+        temporal: `frontend.namespaceCount (default: ${namespacePollsDefault}) must be at least the total number of polls of all worker processes`,
       });
     });
 
@@ -46,7 +46,7 @@ export function addConfigCommands(config: Command, context: CliContext): void {
   config
     .command('reload')
     .description(
-      'Publishes the file of the API process that receives this call. Every process loads it. Exits with status 1 if a process reports that it cannot load the file. A file with errors changes nothing.',
+      'Publishes the configuration file of the API process that receives this request. Every process loads it. Exits with status 1 if a process reports that it cannot load the file. A file with errors changes nothing.',
     )
     .option('--dry-run', 'show what the file would change, and publish nothing')
     .option('--reason <text>')

@@ -17,7 +17,7 @@ export function addFindCommand(find: Command, context: CliContext): void {
   find
     .argument(
       '<text>',
-      'a part of the id of a task, an account or a key, the beginning of another id or of a name, or words of an error',
+      'part of the id of a task, an account or a key, the beginning of any other id or of a name, or words from an error message',
     )
     .action(
       lookCommand(context, async ({ client, output }, text: string) => {

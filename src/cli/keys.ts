@@ -136,7 +136,7 @@ function addTermOptions(command: Command): Command {
     .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseDate)
     .option(
       '--link <time>',
-      'create a link that shows the key to the person who opens it, valid this long: 24h, 7d',
+      'create a link that shows the key to the person who opens it, and keep it valid for this long: 24h, 7d',
       parseSeconds,
     );
 }

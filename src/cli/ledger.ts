@@ -138,7 +138,7 @@ function addClockCommand(ledger: Command, context: CliContext): void {
       output.item({ database_time: shown(at), accepted: jump !== undefined });
       output.note(
         jump === undefined
-          ? 'No process contradicts that time, so nothing was done.'
+          ? 'No process disagrees with the database’s current time, so nothing was done.'
           : `A process expected ${shown(jump.expected)}, but the database reported ${shown(jump.seen)}.`,
       );
     });
@@ -222,7 +222,7 @@ function showResult(result: Result, { output, heads: given }: Shown): void {
     output.note(`Compared ${heads} exported heads from ${days} days; the newest day is ${newest}.`);
   } else if (given === undefined) {
     output.note(
-      'No exported heads were compared, so this does not prove that nobody removed entries together with their anchors. See `ledger.heads`.',
+      'No exported heads were compared, so this verification does not prove that nobody removed entries together with their anchors. See `ledger.heads`.',
     );
   }
   if (unread.length > 0) {

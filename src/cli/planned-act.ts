@@ -25,7 +25,7 @@ export function requireConfirmable({ action, plan, isConfirmed, terminal }: Conf
   if (needsPlan(action)) {
     if (terminal !== undefined && !isConfirmed) return;
     const how = 'Run with --dry-run first, then run again with the plan it prints: --plan PLAN.';
-    throw new CommandError('usage', `\`${action}\` moves money or can be billed twice. ${how}`);
+    throw new CommandError('usage', `\`${action}\` moves money or can cause double billing. ${how}`);
   }
   if (terminal !== undefined || isConfirmed) return;
   throw new CommandError(

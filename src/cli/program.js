@@ -103,7 +103,7 @@ export function createProgram(run = {}) {
     .version(readVersion(), '-V, --version', 'print the version')
     .option(
       '--url <url>',
-      'the gateway to call (default: PUBLIC_URL, else local mode’s, else http://HOST:PORT)',
+      'the gateway to call (default: PUBLIC_URL, else local mode’s URL, else http://HOST:PORT)',
     )
     .addOption(
       new Option(

@@ -30,7 +30,7 @@ export function addReconcileCommand(reconcile: Command, context: CliContext): vo
     )
     .requiredOption('--bill <file>', 'CSV in UTF-8 with a header line')
     .requiredOption('--format <name>', `the name of the vendor’s provider, or ${mapped}`)
-    .requiredOption('--channel <id>', 'a channel of the bill; may be repeated', collect)
+    .requiredOption('--channel <id>', 'a channel that the bill covers; may be repeated', collect)
     .option('--from <time>', `default: the first day (UTC) of the bill; ${timeMeaning}`, parseTime)
     .option('--to <time>', 'default: the end of the bill’s last day', parseTime)
     .option(

@@ -68,10 +68,10 @@ function wordsOf({
 }: NonNullable<Explanation['fallback']>): string {
   const usable = candidates.map(({ channel, credential }) => `${channel}/${credential}`);
   const possible =
-    usable.length === 0 ? 'this request cannot go to any of them' : `this request: ${usable.join(', ')}`;
+    usable.length === 0 ? 'this request cannot use any of them' : `this request: ${usable.join(', ')}`;
   const moderation = isAllowed ? 'may go to another vendor' : 'is not sent to another vendor';
   return [
-    `Fallback: after ${on.join(', ')}, if the failed job is not billed, at ${channels.join(', ')} (${possible}).`,
+    `Fallback: after ${on.join(', ')}, another job is submitted to ${channels.join(', ')} if the failed job is not billed (${possible}).`,
     `          Content that one vendor rejected ${moderation}.`,
   ].join('\n');
 }

@@ -46,7 +46,7 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
     .addOption(new Option('--action <action>', 'for many tasks: the action').choices(operatorActions))
     .option(
       '--yes',
-      'for many tasks: do not ask for confirmation; only for actions that move no money and cannot be billed twice',
+      'for many tasks: do not ask for confirmation; only for actions that move no money and cannot cause double billing',
     )
     .option(
       '--continue',
@@ -157,7 +157,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   if (actionTable[action].isForOne === true) {
     throw new CommandError(
       'usage',
-      `\`${action}\` refers to a detail of one task, so it cannot be used with --query.`,
+      `\`${action}\` needs details of one specific task, so it cannot be used with --query.`,
     );
   }
   const selection = { query, callback_failed: callbackFailed === true ? 'true' : undefined };

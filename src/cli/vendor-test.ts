@@ -21,12 +21,12 @@ export function addVendorTest(vendors: Command, context: CliContext): void {
       const failed = rows.filter(({ result }) => result === 'failed');
       output.rows(rows, { columns: ['vendor', 'test', 'result', 'why'] });
       if (failed.length === 0) {
-        output.note(`All ${rows.length} passed. Add the file to \`vendors\` of gateway.yaml.`);
+        output.note(`All ${rows.length} tests passed. Add the file to \`vendors\` of gateway.yaml.`);
         return;
       }
       for (const { vendor, test, why } of failed)
         output.note(`${String(vendor)}: ${String(test)}: ${String(why)}`);
-      output.note(`${failed.length} of ${rows.length} failed, so the file cannot be published.`);
+      output.note(`${failed.length} of ${rows.length} tests failed, so the file cannot be published.`);
       context.fail(1);
     });
 }

@@ -30,7 +30,7 @@ export function addVendorCheck(vendors: Command, context: CliContext): void {
   vendors
     .command('check')
     .description(
-      'For every model of every channel, shows whether its vendor has shut it down or announced a shutdown, and how old its facts are. Exits with status 1 if an active channel has a model that was shut down.',
+      'For every model of every channel, shows whether its vendor has shut it down or announced a shutdown, and how old the facts about the model are. Exits with status 1 if an active channel has a model that was shut down.',
     )
     .addHelpText('after', examples('vendors check'))
     .action(

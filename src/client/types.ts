@@ -5,7 +5,7 @@ export type VideoRequest = {
   readonly prompt: string;
   readonly mode?: string | null;
   readonly input_type?: 'text_to_video' | 'first_last_frame' | 'reference' | null;
-  /** Same as images[0]; ignored if images is present. */
+  /** The same as images[0]. Ignored if images is present. */
   readonly image?: string | null;
   /** A single image without a role or an input_type is treated as a reference if the model accepts references, and otherwise as the first frame. */
   readonly images?:
@@ -23,7 +23,7 @@ export type VideoRequest = {
   readonly ratio?: string | null;
   /** <width>x<height>, an alternative to `resolution` and `ratio`, which take precedence. If the model does not render this size, the error lists the sizes that it renders. */
   readonly size?: string | null;
-  /** Seconds: 5, "5" or "5s"; -1 lets the model decide. */
+  /** The duration in seconds: 5, "5" or "5s". -1 lets the model decide. */
   readonly duration?: number | string | null;
   /** The legacy name of `duration`. If both are present, `duration` applies. */
   readonly seconds?: number | string | null;
@@ -152,7 +152,7 @@ export type ImageGenerationRequest = {
   readonly size?: string | null;
   readonly quality?: string | null;
   readonly response_format?: 'url' | 'b64_json' | null;
-  /** If true, the response is a task, whatever the model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean | null;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean | null;
@@ -232,7 +232,7 @@ export type ImageGenerationForm = {
   readonly size?: string;
   readonly quality?: string;
   readonly response_format?: 'url' | 'b64_json';
-  /** If true, the response is a task, whatever the model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean;
@@ -311,7 +311,7 @@ export type ImageEditRequest = {
   readonly size?: string | null;
   readonly quality?: string | null;
   readonly response_format?: 'url' | 'b64_json' | null;
-  /** If true, the response is a task, whatever the model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean | null;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean | null;
@@ -391,7 +391,7 @@ export type ImageEditForm = {
   readonly size?: string;
   readonly quality?: string;
   readonly response_format?: 'url' | 'b64_json';
-  /** If true, the response is a task, whatever the model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean;
@@ -423,7 +423,7 @@ export type Images = {
   readonly data: readonly {
     readonly url?: string;
     readonly b64_json?: string;
-    /** Unix seconds. The link works until then. */
+    /** Unix seconds. The link works until this time. */
     readonly expires_at?: number;
   }[];
   readonly usage: ImageUsage;
@@ -455,7 +455,7 @@ export type Estimate = {
   readonly currency: string;
   /** The amount that a create request would hold: the worst case. */
   readonly hold: string;
-  /** The lowest possible charge. Unknown counts are not charged. */
+  /** The lowest possible charge. Counts that are not known yet add nothing to it. */
   readonly at_least: string;
   /** The highest possible charge. */
   readonly at_most: string;
@@ -468,7 +468,7 @@ export type Estimate = {
   };
   /** Seconds from acceptance to the end of the render. Present if render times are known. */
   readonly eta_seconds?: {
-    /** Half of similar tasks end within this time. */
+    /** Half of all similar tasks end within this time. */
     readonly p50: number;
     /** Nine out of ten similar tasks end within this time. */
     readonly p90: number;
@@ -656,7 +656,7 @@ export type UnfinishedTask = {
   readonly progress?: number;
   /** Present for an unfinished task if render times are known. */
   readonly eta_seconds?: {
-    /** Half of similar tasks end within this time. */
+    /** Half of all similar tasks end within this time. */
     readonly p50: number;
     /** Nine out of ten similar tasks end within this time. */
     readonly p90: number;
@@ -665,7 +665,7 @@ export type UnfinishedTask = {
     readonly url?: string;
     readonly b64_json?: string;
     readonly last_frame_url?: string;
-    /** Unix seconds. The link works until then. */
+    /** Unix seconds. The link works until this time. */
     readonly expires_at?: number;
   }[];
   /** The video’s resolution: the rendered one if known, otherwise the requested one. Absent while the model may still choose the resolution or the ratio. */
@@ -698,7 +698,7 @@ export type SucceededVideo = {
     readonly url?: string;
     readonly b64_json?: string;
     readonly last_frame_url?: string;
-    /** Unix seconds. The link works until then. */
+    /** Unix seconds. The link works until this time. */
     readonly expires_at?: number;
   }[];
   readonly video_url: string;
@@ -740,7 +740,7 @@ export type FailedTask = {
     readonly url?: string;
     readonly b64_json?: string;
     readonly last_frame_url?: string;
-    /** Unix seconds. The link works until then. */
+    /** Unix seconds. The link works until this time. */
     readonly expires_at?: number;
   }[];
   readonly error: {
@@ -790,7 +790,7 @@ export type SucceededImage = {
     readonly url?: string;
     readonly b64_json?: string;
     readonly last_frame_url?: string;
-    /** Unix seconds. The link works until then. */
+    /** Unix seconds. The link works until this time. */
     readonly expires_at?: number;
   }[];
   /** As reported by the upstream. 0 if the upstream does not count tokens. */
@@ -807,7 +807,7 @@ export type Reckoning = {
   readonly channel: string;
   /** Whether the price belongs to the model or to the channel. */
   readonly rules_of: 'model' | 'channel';
-  /** The facts that the price lines can test, with their sources. `default`: the model’s entry. `open`: the request leaves it open, so the most expensive value is assumed. `upstream`: reported by the upstream. `measured`: read from the stored result. `duration` is in seconds. */
+  /** The facts that the price lines can test, with their sources. `default`: the default of the model. `open`: the request leaves the fact open, so the most expensive value is assumed. `upstream`: reported by the upstream. `measured`: read from the stored result. `duration` is in seconds. */
   readonly facts: readonly {
     readonly name: string;
     readonly value: string | number | boolean | null;
@@ -846,7 +846,7 @@ export type Reckoning = {
     readonly quantity: string;
     /** The free part of the quantity. */
     readonly free?: string;
-    /** `request`: counted in the request. `default`, `open`: same meaning as in `facts`. `formula`: calculated from the resolution, ratio and length of an output. `measured`: measured from the result file or an input video. `upstream`: reported by the upstream. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged. */
+    /** `request`: counted in the request. `default`, `open`: same meaning as in `facts`. `formula`: calculated from the resolution, ratio and length of an output. `measured`: measured from the result file or an input video. `upstream`: reported by the upstream. `assumed`: the count is unknown, so the highest possible count is held, and nothing is charged for it. */
     readonly source: 'request' | 'default' | 'open' | 'formula' | 'measured' | 'upstream' | 'assumed';
     /** The facts about this group of images. Absent if all images are alike. */
     readonly of?: {
@@ -867,18 +867,18 @@ export type Reckoning = {
 
 export type TaskKind = 'video' | 'image';
 
-/** The inputs that one channel accepts besides a prompt, and the outputs that it renders. If a fact is absent, it is unknown to the gateway, and the upstream decides. `fields` that are not true are not sent but listed in `warnings`. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter with empty `values` cannot be sent in that case. `cases` override the other facts, in order, wherever their condition is met. */
+/** The inputs that one channel accepts besides a prompt, and the outputs that it renders. If a fact is absent, it is unknown to the gateway, and the upstream decides. Fields that are not true in `fields` are not sent, but are listed in `warnings`. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter whose `values` are empty cannot be sent. `cases` override the other facts, in order, wherever their condition is met. */
 export type ModelFacts = {
   readonly prompt?: {
     /** The maximum number of characters in a prompt */
     readonly characters?: number;
-    /** Media that allow an empty prompt. Unset: the prompt can always be empty. An empty list: never */
+    /** The media with which the prompt may be empty. If unset, the prompt may always be empty. If the list is empty, it never may */
     readonly wordless?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
   };
   /** Whether unlisted names in metadata are sent. If unset, they are not sent, and `warnings` lists them */
   readonly other_parameters?: boolean;
   readonly media?: {
-    /** 1: a first frame. 2: a first and a last frame */
+    /** 1 means a first frame. 2 means a first and a last frame */
     readonly frames?: number;
     /** The maximum number of reference images in a request */
     readonly references?: number;
@@ -890,7 +890,7 @@ export type ModelFacts = {
     readonly total?: number;
     /** The media that can be combined with frames */
     readonly beside_frames?: readonly ('references' | 'videos' | 'audios')[];
-    /** A request must have at least one of these */
+    /** The media of which a request must contain at least one */
     readonly needs?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
     /** Media that are accepted only in addition to an image or a video */
     readonly accompanied?: readonly ('references' | 'videos' | 'audios')[];
@@ -899,7 +899,7 @@ export type ModelFacts = {
   readonly resolutions?: readonly string[];
   /** The ratios that the model supports, including `adaptive` */
   readonly ratios?: readonly string[];
-  /** The pixels of a video by its resolution and ratio. Unset: unknown */
+  /** The pixels of a video by its resolution and ratio. If unset, they are unknown */
   readonly shapes?: {
     readonly [name: string]: unknown;
   };
@@ -915,7 +915,7 @@ export type ModelFacts = {
     /** Whether a length of -1 lets the model choose */
     readonly auto?: boolean;
   };
-  /** Whether videos have sound. fixed: a request cannot choose, and the result is not known in advance */
+  /** Whether videos have sound. With fixed, a request cannot choose, and it is not known in advance whether the video has sound */
   readonly sound?: 'choice' | 'always' | 'never' | 'fixed';
   readonly seed?: {
     /** The smallest seed */
@@ -962,12 +962,12 @@ export type ModelFacts = {
     readonly about?: number;
     /** The ratios in which images of a class, or with about this many pixels, are rendered */
     readonly ratios?: readonly string[];
-    /** Whether a size in pixels belongs to the smallest class with at least that many pixels. If false, it belongs to a class with about as many */
+    /** Whether a size in pixels belongs to the smallest class with at least that many pixels. If false, a size belongs to a class with about the same number of pixels */
     readonly rounded_up?: boolean;
     /** How far a size in pixels may deviate from a ratio, as a fraction of the ratio (default: 0.02) */
     readonly tolerance?: number;
   };
-  /** The qualities that a request can choose. An empty list: none */
+  /** The qualities that a request can choose. If the list is empty, a request cannot choose a quality */
   readonly qualities?: readonly string[];
   readonly fields?: {
     /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
@@ -1023,13 +1023,13 @@ export type ModelFacts = {
       readonly prompt?: {
         /** The maximum number of characters in a prompt */
         readonly characters?: number;
-        /** Media that allow an empty prompt. Unset: the prompt can always be empty. An empty list: never */
+        /** The media with which the prompt may be empty. If unset, the prompt may always be empty. If the list is empty, it never may */
         readonly wordless?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
       };
       /** Whether unlisted names in metadata are sent. If unset, they are not sent, and `warnings` lists them */
       readonly other_parameters?: boolean;
       readonly media?: {
-        /** 1: a first frame. 2: a first and a last frame */
+        /** 1 means a first frame. 2 means a first and a last frame */
         readonly frames?: number;
         /** The maximum number of reference images in a request */
         readonly references?: number;
@@ -1041,7 +1041,7 @@ export type ModelFacts = {
         readonly total?: number;
         /** The media that can be combined with frames */
         readonly beside_frames?: readonly ('references' | 'videos' | 'audios')[];
-        /** A request must have at least one of these */
+        /** The media of which a request must contain at least one */
         readonly needs?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
         /** Media that are accepted only in addition to an image or a video */
         readonly accompanied?: readonly ('references' | 'videos' | 'audios')[];
@@ -1050,7 +1050,7 @@ export type ModelFacts = {
       readonly resolutions?: readonly string[];
       /** The ratios that the model supports, including `adaptive` */
       readonly ratios?: readonly string[];
-      /** The pixels of a video by its resolution and ratio. Unset: unknown */
+      /** The pixels of a video by its resolution and ratio. If unset, they are unknown */
       readonly shapes?: {
         readonly [name: string]: unknown;
       };
@@ -1066,7 +1066,7 @@ export type ModelFacts = {
         /** Whether a length of -1 lets the model choose */
         readonly auto?: boolean;
       };
-      /** Whether videos have sound. fixed: a request cannot choose, and the result is not known in advance */
+      /** Whether videos have sound. With fixed, a request cannot choose, and it is not known in advance whether the video has sound */
       readonly sound?: 'choice' | 'always' | 'never' | 'fixed';
       readonly seed?: {
         /** The smallest seed */
@@ -1113,12 +1113,12 @@ export type ModelFacts = {
         readonly about?: number;
         /** The ratios in which images of a class, or with about this many pixels, are rendered */
         readonly ratios?: readonly string[];
-        /** Whether a size in pixels belongs to the smallest class with at least that many pixels. If false, it belongs to a class with about as many */
+        /** Whether a size in pixels belongs to the smallest class with at least that many pixels. If false, a size belongs to a class with about the same number of pixels */
         readonly rounded_up?: boolean;
         /** How far a size in pixels may deviate from a ratio, as a fraction of the ratio (default: 0.02) */
         readonly tolerance?: number;
       };
-      /** The qualities that a request can choose. An empty list: none */
+      /** The qualities that a request can choose. If the list is empty, a request cannot choose a quality */
       readonly qualities?: readonly string[];
       readonly fields?: {
         /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */

@@ -61,7 +61,7 @@ interface Begun {
   readonly item?: string;
 }
 
-const bulkFull = 'A bulk can contain at most 1,000 actions. Use another `bulk` for the rest.';
+const bulkFull = 'One `bulk` can group at most 1,000 actions. Use another `bulk` for the rest.';
 
 export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): AuditLog {
   /** Never throws, because the action has already been performed. */
@@ -72,7 +72,7 @@ export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): 
         ? audit.end(id, { ...written, ...defined({ changes }) })
         : audit.endItem(id, item, written));
     } catch (err) {
-      log.warn({ detail: id, err }, 'could not write the outcome of an operator’s action');
+      log.warn({ detail: id, err }, 'the outcome of an operator’s action could not be recorded');
     }
   }
 

@@ -111,7 +111,7 @@ async function create(
     if (created !== undefined) return created;
     await repeats.forget(claim);
   }
-  throw serviceUnavailable(`the creation was abandoned ${roundsMax} times`);
+  throw serviceUnavailable(`the creation of the task was abandoned ${roundsMax} times`);
 }
 
 /**

@@ -169,7 +169,9 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     noteRefused: (by) =>
       store
         .addRefused(refusedId(by, deps), keptMs.try)
-        .catch((err: unknown) => deps.log.warn({ key: by.key, err }, 'a rejected request was not noted')),
+        .catch((err: unknown) =>
+          deps.log.warn({ key: by.key, err }, 'a rejected request could not be recorded'),
+        ),
 
     wait: createWaitForRepeat(deps),
   };

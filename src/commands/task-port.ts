@@ -28,7 +28,7 @@ export interface FoundTasks {
 
 /**
  * The HTTP server's access to workflows. Unless stated otherwise, every method throws GatewayError
- * `service_unavailable` if Temporal does not respond in time.
+ * `service_unavailable` if Temporal did not respond in time.
  */
 export interface TaskPort {
   /** Succeeds even if no worker is running. Idempotent, because task ids are never reused. */

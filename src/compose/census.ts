@@ -18,7 +18,8 @@ export function startCensus(core: Core): Rounds {
       core.notices.noteAttention(taken.attention);
       return taken;
     },
-    onError: (err) => log.warn({ err }, 'the system could not be counted; retrying in the next round'),
+    onError: (err) =>
+      log.warn({ err }, 'the counts for the metrics could not be taken; retrying in the next round'),
   });
   census.start(core.pace);
   return census;

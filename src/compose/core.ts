@@ -310,7 +310,7 @@ export function openNodeReports(
     identity: { id: `${kind}/${node}`, kind, version: productVersion(), since: now() },
     config: runningConfig.state,
     unreached: () => health.circuits.unreached(),
-    onError: (err) => log.warn({ err }, 'could not report this process'),
+    onError: (err) => log.warn({ err }, 'the state of this process could not be reported'),
     ...load,
   });
 }

@@ -127,7 +127,7 @@ async function checkKeys({ db }: Mongo, keys: readonly Buffer[]): Promise<Found>
   if (sealed === undefined) return ok('The database is new: the first start writes its root key.');
   try {
     createSealer(keys).open({ purpose: 'root-key', id: store.id }, sealed);
-    return ok('It opens the sealed values in this database.');
+    return ok('The key opens the sealed values in this database.');
   } catch (error) {
     return failed(`${messageOf(error)}. Set the SECRETS_KEY with which this database was started.`);
   }

@@ -31,7 +31,7 @@ function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {
     process: `${hostname()}/${process.pid}`,
     now,
     randomBytes,
-    onError: (err) => log.warn({ err }, 'could not write an image lease'),
+    onError: (err) => log.warn({ err }, 'an image lease could not be saved'),
   });
 }
 
@@ -63,7 +63,8 @@ export function imageDeps(
     filesMax: environment.IMAGE_FILES_MAX,
     pixelsMax: environment.IMAGE_PIXELS_MAX,
   };
-  const onError = (err: unknown) => log.warn({ err }, 'a slot could not be released; its lease expires soon');
+  const onError = (err: unknown) =>
+    log.warn({ err }, 'a slot could not be released; it becomes free when its lease expires');
   const gate = createImageGate({ ...health, onError });
   const countMargin: GenerateDeps['countMargin'] = (...ended) => core.metrics.countMargin(...ended);
   const { openLink, openStored, kept } = core.results;

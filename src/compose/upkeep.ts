@@ -25,7 +25,8 @@ export function upkeepOf(core: Core): UpkeepStep[] {
   const readTrends = openTrends(core);
   const slotDeps = {
     tasks: stores.tasks,
-    onFailed: (about: SlotFailure, err: unknown) => log.error({ ...about, err }, 'slots could not be tidied'),
+    onFailed: (about: SlotFailure, err: unknown) =>
+      log.error({ ...about, err }, 'slots could not be cleaned up'),
   };
   return [
     { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: stores.imageLeases, pause: sleep }) },

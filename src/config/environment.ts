@@ -35,11 +35,14 @@ const port = z
 
 const baseUrl = z
   .url({ protocol: /^https?$/, abort: true })
-  .refine((url) => !/[?#]/.test(url), 'must have no query and no fragment: paths are appended to it')
+  .refine(
+    (url) => !/[?#]/.test(url),
+    'must not contain a query or a fragment, because paths are appended to it',
+  )
   .refine((url) => {
     const { username, password } = new URL(url);
     return username === '' && password === '';
-  }, 'must have no credentials: it is shown in links')
+  }, 'must not contain credentials, because it is shown in links')
   .transform((url) => url.replace(/\/+$/, ''));
 
 const secretsKeys = z
@@ -98,7 +101,7 @@ const environmentSchema = z
     LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
     TASK_QUEUE_PREFIX: z
       .string()
-      .regex(/^[a-z0-9-]{0,40}$/, 'must be at most 40 lowercase letters, digits, dashes')
+      .regex(/^[a-z0-9-]{0,40}$/, 'must be at most 40 lowercase letters, digits and dashes')
       .default(''),
     OTEL_SDK_DISABLED: z
       .string()
@@ -137,7 +140,8 @@ const environmentSchema = z
     context.addIssue({
       code: 'custom',
       path: ['UPLOADS_BYTES_MAX'],
-      message: 'must be at least twice IMAGE_BODY_BYTES_MAX, because one account can never use all of it',
+      message:
+        'must be at least twice IMAGE_BODY_BYTES_MAX, because a single account can never use all of this space',
     });
   });
 

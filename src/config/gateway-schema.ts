@@ -27,7 +27,7 @@ import {
 /** An id contains no colon or slash, because the names of queues and slots are built from ids. */
 export const identifier = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be 1-63 letters, digits, dots, dashes');
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be 1-63 letters, digits, dots and dashes');
 const networks = z
   .array(
     z
@@ -44,7 +44,7 @@ const costSchema = channelPriceSchema.extend({
     .enum(['billed', 'free'])
     .optional()
     .describe(
-      'Whether the upstream bills failed jobs. If unset, a failed job costs nothing if the vendor promises that, and otherwise its cost is unknown',
+      'Whether the upstream bills failed jobs. If unset, a failed job costs nothing if the vendor promises not to bill it. Otherwise, its cost is unknown',
     ),
 });
 
@@ -79,7 +79,7 @@ const channelSchema = z.strictObject({
     .transform((url) => url.replace(/\/+$/, ''))
     .describe('The upstream’s base URL'),
   private_networks: networks.describe(
-    'The private networks that base_url may resolve to. Only the file can add one',
+    'The private networks that base_url may resolve to. Only the configuration file can add networks',
   ),
   private_link_networks: networks.describe(
     'The private networks to which all other URLs in the upstream’s responses may resolve',
@@ -102,7 +102,7 @@ const channelSchema = z.strictObject({
   enabled: z
     .boolean()
     .default(true)
-    .describe('If false, no new tasks are sent here. Those in flight continue'),
+    .describe('If false, no new tasks are sent to this channel. Tasks in flight continue'),
   priority: z.number().int().default(0).describe('Higher priorities come first'),
   weight: share
     .default(1)
@@ -111,7 +111,9 @@ const channelSchema = z.strictObject({
     .strictObject({
       submits_per_second: share.default(10).describe('Per credential'),
       polls_per_second: share.default(20).describe('Per credential'),
-      concurrent_tasks: positiveInt.optional().describe('The limits per credential. Unset means no limit'),
+      concurrent_tasks: positiveInt
+        .optional()
+        .describe('The limits per credential. An unset limit means no limit'),
     })
     .prefault({}),
   timeouts: z
@@ -157,7 +159,7 @@ const fallbackSchema = z.strictObject({
     .array(identifier)
     .min(1)
     .refine(areDistinct, 'channels must be unique')
-    .describe('The channels to which another job is submitted, in this order'),
+    .describe('The channels to which another job is submitted after one fails, in this order'),
   on: z
     .array(z.enum(rescuableClasses))
     .min(1)
@@ -192,13 +194,19 @@ export const modelSchema = z.strictObject({
     .array(z.enum(inputTypes))
     .default(['text_to_video'])
     .describe('The kinds of requests that the model accepts, shown by GET /v1/models'),
-  resolutions: z.array(z.string()).default([]).describe('A request without a resolution gets the first one'),
+  resolutions: z
+    .array(z.string())
+    .default([])
+    .describe('The resolutions that the model accepts. The first one is the default'),
   ratios: z.array(z.string()).default([]).describe('The ratios that a request may ask for'),
   sizes: z
     .array(z.string())
     .default([])
     .describe('For images: the size names that callers may use in addition to pixels'),
-  qualities: z.array(z.string()).default([]).describe('For images. If empty, any quality is accepted'),
+  qualities: z
+    .array(z.string())
+    .default([])
+    .describe('For images: the qualities that callers may request. If empty, any quality is accepted'),
   durations: z
     .strictObject({
       min: length.describe('The shortest video, in seconds'),
@@ -227,7 +235,7 @@ export const modelSchema = z.strictObject({
     .min(0.001)
     .max(deadlineSecondsMax)
     .default(expectedSecondsDefault)
-    .describe('A first estimate of the render time, until actual times have been learned'),
+    .describe('A first estimate of the render time, used until actual render times are known'),
   deadline_seconds: z
     .number()
     .int()

@@ -61,7 +61,7 @@ export function withLocalOrigin(error: unknown, own: string | undefined): unknow
   return new ConfigError(error.source, error.violations, [
     `npm start used ${own} because ${own === gatewayFileDefault ? 'it is in this directory' : 'GATEWAY_CONFIG names it'}.`,
     own === gatewayFileDefault
-      ? 'To return to the simulator, rename or remove it.'
-      : 'To return to the simulator, unset GATEWAY_CONFIG (and have no gateway.yaml in this directory).',
+      ? 'To return to the simulator, rename or remove that file.'
+      : 'To return to the simulator, unset GATEWAY_CONFIG, and make sure that this directory contains no gateway.yaml.',
   ]);
 }

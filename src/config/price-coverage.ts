@@ -62,7 +62,7 @@ function gapOf(model: SoldModel, measure: Measure): PriceIssue[] {
     : [
         {
           path: ['price', 'lines'],
-          message: `no line has a price of the ${measure} for ${describeCase(gap, model)}`,
+          message: `no line sets a price per ${measure} for ${describeCase(gap, model)}`,
         },
       ];
 }
@@ -102,7 +102,13 @@ function checkLine({ when, earlier, path }: CheckedLine, possible: Domain): Pric
     possible,
   );
   if (findCase(own, earlier) !== undefined) return [];
-  return [{ path, message: 'is never reached: earlier lines of its measure match whenever it does' }];
+  return [
+    {
+      path,
+      message:
+        'is never reached: earlier lines with the same measure match everything that this line matches',
+    },
+  ];
 }
 
 function findCase(domain: Domain, conditions: readonly PriceCondition[]): Domain | undefined {

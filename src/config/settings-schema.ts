@@ -54,16 +54,20 @@ export const retentionSchema = z.strictObject({
     .min(7)
     .max(3650)
     .default(retentionDaysDefault.requests_days)
-    .describe('Days for which requests are kept after the deadline of their task'),
+    .describe('The number of days for which a request is kept after its task’s deadline'),
   exchanges_days: positiveInt
     .max(3650)
     .default(retentionDaysDefault.exchanges_days)
-    .describe('Days for which exchanges with upstreams are kept after the last one of a task'),
+    .describe(
+      'The number of days for which exchanges with upstreams are kept after the task’s last exchange',
+    ),
   tasks_days: positiveInt
     .min(7)
     .max(3650)
     .optional()
-    .describe('Days for which records of tasks are kept after their end. If unset, they are kept forever'),
+    .describe(
+      'The number of days for which a task’s record is kept after the task has ended. If unset, records are kept forever',
+    ),
 });
 
 const headsSchema = z
@@ -96,7 +100,7 @@ export const ledgerSchema = z.strictObject({
 
 const webhookSecret = z
   .string()
-  .refine((secret) => isWebhookSecret(secret), 'must be whsec_ and 24 to 64 bytes in base64');
+  .refine((secret) => isWebhookSecret(secret), 'must be whsec_ followed by 24 to 64 bytes in base64');
 
 function isWebhookSecret(secret: string): boolean {
   const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
@@ -108,7 +112,7 @@ export const notifySchema = z.strictObject({
   low_balance: decimal()
     .optional()
     .describe(
-      'The available balance below which an account causes a notice. If unset, there are no such notices',
+      'Operators get a notice about an account if its available balance is below this amount. If unset, there are no such notices',
     ),
   targets: z
     .array(
@@ -116,7 +120,7 @@ export const notifySchema = z.strictObject({
         .strictObject({
           id: z
             .string()
-            .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1-63 lowercase letters, digits, dashes'),
+            .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1-63 lowercase letters, digits and dashes'),
           url: z.url({ protocol: /^https?$/ }).optional(),
           secret: webhookSecret.optional(),
           format: z.enum(['json', 'text']).default('json'),

@@ -66,7 +66,7 @@ export function additionTo(
   if (isKnown && markupPercent !== 0)
     throw invalidParameter(
       'markup_percent',
-      `The draft already has the model ${model}, whose prices stay as they are. Change its prices, or add it without a markup.`,
+      `The draft already has the model ${model}, and adding it again does not change its prices. Change the prices separately, or add the model without a markup.`,
     );
   const priced = isKnown ? {} : { [pointerTo('models', model)]: markedUp(facts, markupPercent) };
   if (own !== undefined)

@@ -232,9 +232,9 @@ const endingCharacters = 4;
  */
 const shownFrom = 16;
 const exportOnly =
-  'Drafts cannot be published here, because only files change the configuration (CONFIG_DRAFTS=export). Export the draft as YAML, and reload the file.';
+  'Drafts cannot be published here, because the configuration can be changed only through files (CONFIG_DRAFTS=export). Export the draft as YAML, and reload the file.';
 const nameIt =
-  'Secrets cannot be stored here, because only files change the configuration (CONFIG_DRAFTS=export). Name an environment variable, ${NAME}, in place of the secret.';
+  'Secrets cannot be stored here, because the configuration can be changed only through files (CONFIG_DRAFTS=export). Name an environment variable, ${NAME}, in place of the secret.';
 
 function configuredSecret({ of, value, origin }: WrittenSecret, randomBytes: RandomBytes) {
   const name = `${(of || 'secret').replaceAll(/[^A-Za-z0-9.-]/g, '-')}-${randomBase62(8, randomBytes)}`;
@@ -284,7 +284,7 @@ function changed({ revision, edits }: ConfigDraft, read: number): GatewayError {
   const words = missed.map(({ by, changes }) => `${by}: ${wordsOf(changes)}`);
   const what =
     words.length === 0
-      ? 'It has been discarded, published or edited many times since.'
+      ? 'The draft has since been discarded, published or edited many times.'
       : `${words.join('; ')}.`;
   return new GatewayError(
     'action_not_possible',

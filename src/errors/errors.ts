@@ -128,7 +128,7 @@ export function invalidParameter(param: string, message: string): GatewayError {
 export function accountDeleted(account: string): GatewayError {
   return new GatewayError(
     'action_not_possible',
-    `The account ${account} is being deleted, or is deleted, so its settings can no longer be changed.`,
+    `The account ${account} is being deleted, or has been deleted, so its settings can no longer be changed.`,
   );
 }
 

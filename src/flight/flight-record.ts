@@ -12,7 +12,7 @@ import { costSchema, factsSchema, recordedCallSchema } from './recorded-call.ts'
 export const recordFormat = 'mediary-task-record';
 export const recordVersion = 1;
 
-const seconds = z.number().meta({ description: 'Unix seconds. To three decimal places.' });
+const seconds = z.number().meta({ description: 'Unix seconds. Accurate to three decimal places.' });
 const text = z.string().max(4_000);
 const listMax = 1_000;
 

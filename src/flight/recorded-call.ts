@@ -11,7 +11,7 @@ import type { SettleFacts } from '../money/settle-facts.ts';
 
 const callSteps = ['submit', 'status', 'list', 'find', 'cancel'] as const;
 
-const seconds = z.number().meta({ description: 'Unix seconds. To three decimal places.' });
+const seconds = z.number().meta({ description: 'Unix seconds. Accurate to three decimal places.' });
 const text = z.string().max(2000);
 const operationSchema = z.record(z.string(), z.string());
 

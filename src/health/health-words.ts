@@ -5,7 +5,7 @@ import { accountsOf } from './circuit-rules.ts';
 
 const causes: Readonly<Record<BadSign, string>> = {
   failure: 'requests fail',
-  throttled: 'the upstream limits the rate',
+  throttled: 'the upstream limits the request rate',
   account: 'the upstream rejects the key, or the balance is too low',
   model: 'the upstream rejects the model',
   unreachable: 'the host cannot be reached',
@@ -83,11 +83,11 @@ function seenWith({ evidence }: PartWords): string {
 function whoWaits({ evidence, models }: PartWords): string {
   const isOneAccounts = accountsOf(evidence).length === 1;
   return [
-    'Nothing is submitted before its cool-down is over.',
+    'Nothing is submitted until its cool-down is over.',
     ...(models === undefined
       ? []
-      : [`Requests of models other than ${models.join(', ')} are tried, one at a time.`]),
-    ...(isOneAccounts ? ['Requests of other accounts are sent.'] : []),
+      : [`Requests for models other than ${models.join(', ')} are tried, one at a time.`]),
+    ...(isOneAccounts ? ['Requests from other accounts are still sent.'] : []),
   ].join(' ');
 }
 

@@ -79,10 +79,7 @@ async function open(
   const peer = socket.remoteAddress;
   if (peer === undefined || !options.rules.permits(peer, target.hostname)) {
     socket.destroy();
-    throw new ConnectError(
-      'address_refused',
-      'The other end of the connection is not at a permitted address.',
-    );
+    throw new ConnectError('address_refused', 'The connection leads to an address that is not permitted.');
   }
   return target.protocol === 'https:' ? upgradeToTls({ ...target, httpSocket: socket }, upgrade) : socket;
 }
@@ -102,7 +99,7 @@ async function permittedAddresses(
   if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
     throw new ConnectError(
       'address_refused',
-      'The host is not public, and this request is not permitted to reach private networks that contain it.',
+      'The host is not public, and it is not in a private network that this request is permitted to reach.',
     );
   }
   return addresses;
@@ -121,7 +118,7 @@ async function beforeDeadline(
     return await Promise.race([lookup, expired]);
   } catch (error) {
     if (error instanceof ConnectError) throw error;
-    throw new ConnectError('dns_failed', 'The name of the host could not be resolved.', error);
+    throw new ConnectError('dns_failed', 'The host name could not be resolved.', error);
   }
 }
 

@@ -107,7 +107,7 @@ export function requireReadable(answer: Answer, maxBytes: number): void {
   if (!isEncoded && !(Number(headers['content-length'] ?? 0) > maxBytes)) return;
   answer.discard();
   if (!isEncoded) throw answerTooLarge(maxBytes, status);
-  const message = 'The response is encoded although identity was requested.';
+  const message = 'The response is encoded, although the request asked for an unencoded response.';
   throw new GuardedRequestError('encoded_answer', message, { sent: true, status });
 }
 
@@ -149,7 +149,7 @@ class Conversation implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.isSent) {
-      controller.abort(new Error('The request would have been sent twice.'));
+      controller.abort(new Error('The request was aborted, because it would have been sent twice.'));
       return;
     }
     this.#controller = controller;

@@ -39,7 +39,7 @@ export const accountId = z
   .max(accountCharactersMax)
   .refine(
     (id) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id),
-    'must be letters, digits, dots, dashes and underscores',
+    'may contain only letters, digits, dots, dashes and underscores',
   );
 
 export const accountParams = z.object({ account: z.string().min(1) });

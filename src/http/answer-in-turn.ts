@@ -86,7 +86,9 @@ class ConnectionTurns {
     this.slice = slice;
     const [parse, ...others] = socket.listeners('data');
     if (parse === undefined || others.length > 0)
-      throw new Error('Node’s HTTP parser listens in another way');
+      throw new Error(
+        'this version of Node attaches its HTTP parser in a way that the gateway does not support',
+      );
     this.parse = (bytes) => void parse.call(socket, bytes);
     socket.removeAllListeners('data').on('data', (bytes: Buffer) => this.take(bytes));
     socket.once('close', () => this.drop());

@@ -11,6 +11,6 @@ export function idempotencyKeyOf(meta: RequestMeta): string | undefined {
   if (key === undefined || keyPattern.test(key)) return key;
   throw invalidParameter(
     'Idempotency-Key',
-    'The header Idempotency-Key must have 1-255 visible ASCII characters.',
+    'The header Idempotency-Key must consist of 1-255 visible ASCII characters.',
   );
 }

@@ -10,7 +10,9 @@ export const linkValidSeconds = z
   .int()
   .min(60)
   .max(linkSecondsMax)
-  .meta({ description: `How long the link can be used. ${linkSecondsDefault} is three days.` });
+  .meta({
+    description: `How long the link can be used, in seconds. The default, ${linkSecondsDefault}, is three days.`,
+  });
 
 /** The token goes in the fragment, which browsers never send to the server. */
 export function linkOf(page: 'console' | 'account', token: string): string {

@@ -20,9 +20,9 @@ export const newOperatorBody = z.object({
     .max(nameCharactersMax)
     .refine(
       (name) => /^[a-z0-9][a-z0-9._@-]*$/.test(name),
-      'must be lowercase letters, digits, dots, dashes, underscores and @',
+      'may contain only lowercase letters, digits, dots, dashes, underscores and @',
     )
-    .meta({ description: 'Every record of an action contains this name.' }),
+    .meta({ description: 'Every record of the operator’s actions contains this name.' }),
   roles: rolesSchema.default(['read']),
   reason: optionalReason,
 });

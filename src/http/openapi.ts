@@ -86,7 +86,9 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
   security: [],
   request: {
     headers: z.object({
-      'webhook-id': z.string().meta({ description: 'The same for every attempt.' }),
+      'webhook-id': z
+        .string()
+        .meta({ description: 'The id of the callback. It is the same for every attempt.' }),
       'webhook-timestamp': z.string().meta({ description: 'Unix seconds.' }),
       'webhook-signature': z.string().meta({
         description:

@@ -22,7 +22,7 @@ export const fileAnswers = {
       description: 'The storage serves the file itself, at `location`, for a limited time.',
       mediaType: 'none',
     },
-    206: { description: 'The part that `range` requests.', mediaType: storedMediaTypes },
+    206: { description: 'The part of the file that `range` requests.', mediaType: storedMediaTypes },
     304: { description: 'The version in `if-none-match` is still current.', mediaType: 'none' },
     416: { description: '`range` is outside the file.', mediaType: 'text/plain' },
   },

@@ -169,7 +169,7 @@ async function tryCandidates(
     // Confirm before each call, because another process may have closed the hold while this one was stalled.
     if (!(await watched.confirm())) {
       const error = serviceUnavailable('the request could not be sent before its lease ended');
-      return { kind: 'failed', error, note: 'the lease was lost before it was sent' };
+      return { kind: 'failed', error, note: 'the lease was lost before the request was sent' };
     }
     const answer = await passGate(prepared, command, deps);
     if (answer.kind === 'delivered') {
@@ -236,7 +236,7 @@ async function release(
     if (upstream !== undefined) deps.countMargin(0n, upstream);
     return true;
   } catch (err) {
-    deps.log.error({ task, err }, 'a hold could not be released; it will be retried');
+    deps.log.error({ task, err }, 'a hold could not be released; retrying later');
     return false;
   }
 }

@@ -56,7 +56,7 @@ export function createPromisedBills(log: Logger): PromisedBills {
       await Promise.race([Promise.all(unwritten.values()), late]);
       isOver.abort();
       for (const bill of unwritten.keys())
-        logUncharged(bill, 'this process ends before MongoDB responds', log);
+        logUncharged(bill, 'this process is ending before MongoDB has responded', log);
     },
   };
 }

@@ -127,7 +127,11 @@ async function settleOnce(bill: ImageBill, settling: Settling): Promise<bigint |
       deps.countMargin(amount, upstream);
       if (!result.replayed) deps.charges.note(chargeShape(plan.model.id, plan.basis), amount);
     } else {
-      logUncharged(promisedBill(bill, settling), 'their hold was released before', deps.log);
+      logUncharged(
+        promisedBill(bill, settling),
+        'the hold of these images was released before they could be charged',
+        deps.log,
+      );
     }
     return result.closed === 'no_hold' ? 0n : result.charged;
   } catch (err) {

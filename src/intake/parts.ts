@@ -32,7 +32,7 @@ function readPart(part: unknown, place: string): Part {
   }
   throw invalidParameter(
     `${place}.type`,
-    `The parameter ${place}.type must be text (with a text), image_url, video_url or audio_url.`,
+    `The parameter ${place}.type must be text (with a text field), image_url, video_url or audio_url.`,
   );
 }
 

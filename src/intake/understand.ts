@@ -290,7 +290,7 @@ function nameEndUser(fields: Record<string, unknown>, name: string): void {
 function nothingReads(name: string): GatewayError {
   return invalidParameter(
     name,
-    `The parameter ${name} is not a known field, but it contains media, a URL or a destination. Send images in images, videos in videos, sounds in audios, and the callback URL in metadata.callback_url.`,
+    `The parameter ${name} is not a known field, but it contains media, a URL or a destination. Send images in images, videos in videos, audio in audios, and the callback URL in metadata.callback_url.`,
   );
 }
 

@@ -97,7 +97,7 @@ export function createAppender(deps: AppenderDeps): Appender {
         } else {
           reject(
             new LedgerUnavailableError(
-              `too many operations wait for account ${operation.account}`,
+              `too many operations are waiting for account ${operation.account}`,
               undefined,
             ),
           );

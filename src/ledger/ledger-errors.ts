@@ -20,6 +20,6 @@ export class LedgerIntegrityError extends Error {
 /** Entries cannot be dated until the clock is correct again or an operator accepts the new time. */
 export class LedgerClockError extends LedgerUnavailableError {
   constructor() {
-    super('the clock of the database has jumped: see the notice `clock_jumped`', undefined);
+    super('the database clock has jumped: see the notice `clock_jumped`', undefined);
   }
 }

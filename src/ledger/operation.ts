@@ -175,12 +175,14 @@ export function creditOperation(request: CreditRequest): CreditOperation {
 }
 
 export function checkAccount(account: string): string {
-  if (!namePattern.test(account)) throw new RangeError('an account must be 1 to 128 of A-Z a-z 0-9 . _ -');
+  if (!namePattern.test(account))
+    throw new RangeError('an account must consist of 1 to 128 of the characters A-Z a-z 0-9 . _ -');
   return account;
 }
 
 function checkTask(task: string): string {
-  if (!namePattern.test(task)) throw new RangeError('a task must be 1 to 128 of A-Z a-z 0-9 . _ -');
+  if (!namePattern.test(task))
+    throw new RangeError('a task must consist of 1 to 128 of the characters A-Z a-z 0-9 . _ -');
   return task;
 }
 

@@ -75,7 +75,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
       onViolation('sequence_without_gap', `seq ${entry.seq} follows ${last.seq}`);
     }
     if (entry.prev_hash !== last.hash) {
-      onViolation('hash_chain_intact', 'prev_hash is not the hash of the entry before');
+      onViolation('hash_chain_intact', 'prev_hash is not the hash of the previous entry');
     }
     if (!isHashed(stored, hash)) onViolation('hash_chain_intact', 'the hash does not match the content');
     const shape = shapeFault(entry);
@@ -202,7 +202,7 @@ function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation)
     case 'charge_extra': {
       const owed = open.owedExtras.get(task) ?? 0n;
       if (owed !== amount)
-        onViolation('settled_in_full', `a charge_extra of ${amount}, where ${owed} is owed`);
+        onViolation('settled_in_full', `a charge_extra of ${amount}, although ${owed} is owed`);
       open.owedExtras.delete(task);
       return { available: -amount, held: 0n };
     }

@@ -48,7 +48,7 @@ export function createChargeCheck(): ChargeCheck {
     const charged = closedAt(entry);
     if (right === charged) return undefined;
     return right === undefined
-      ? `charges ${charged}, and its record does not explain the amount`
+      ? `charges ${charged}, but its record does not explain the amount`
       : `charges ${charged}, but the prices of its hold come to ${right}`;
   };
 }

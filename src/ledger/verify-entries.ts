@@ -23,7 +23,7 @@ function refundFault(refund: RefundedTask, close: EntryFacts | undefined): strin
   if (close.account !== refund.account) return `is refunded, but was charged to account ${close.account}`;
   if (close.seq > refund.seq) return 'was refunded before it was settled';
   const charged = closedAt(close);
-  return refund.amount > charged ? `was charged ${charged}, and is refunded ${refund.amount}` : undefined;
+  return refund.amount > charged ? `was charged ${charged}, but is refunded ${refund.amount}` : undefined;
 }
 
 export async function checkWhatIsOpen(

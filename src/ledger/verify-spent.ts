@@ -67,7 +67,7 @@ function spenderFault(entry: EntryDocument, spenders: Map<string, Spender>): str
   if (held === undefined) return undefined;
   const isOwn =
     held.key_id === key_id && held.model === model && held.end_user === end_user && held.day === day;
-  return isOwn ? undefined : `belongs to ${named(entry)}, but its hold to ${named(held)}`;
+  return isOwn ? undefined : `belongs to ${named(entry)}, but its hold belongs to ${named(held)}`;
 }
 
 function named({ key_id, model, end_user, day }: Spender): string {

@@ -112,7 +112,7 @@ async function verifyAccount(
     onEntry();
     const entry = check.next(stored);
     if (entry.seq === 1n && anchored.length === 0 && isAnchoredSince(entry, context)) {
-      const message = 'has no anchored head, although a verification has anchored it';
+      const message = 'has no anchored head, although a verification anchored one';
       report({ invariant: 'ends_at_anchored_head', account, message });
     }
     const fault = checkCharge(entry);

@@ -45,7 +45,7 @@ export async function runDemo({ apiUrl, apiKey, print }: DemoOptions): Promise<b
     const estimate = await client.videos.estimate(request);
     const created = await client.videos.create({ ...request, metadata: { callback_url: receiver.url } });
     say(`created ${created.id} on ${apiUrl}`);
-    say(`held ${estimate.hold} ${estimate.currency} for it: the worst case of this request`);
+    say(`held ${estimate.hold} ${estimate.currency} for the task: the worst case of this request`);
     const task = await follow(created.id, client, say);
     if (task.status === 'failed') {
       say(task.error.message);

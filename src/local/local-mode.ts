@@ -252,7 +252,7 @@ async function startGatewayOn(
   { environment, options, settings, servers, startRole, started }: GatewayParts,
 ) {
   if (port !== environment.PORT && environment.PORT !== 0)
-    options.report(`Port ${environment.PORT} is taken: the API listens on ${port}.`, 'lasting');
+    options.report(`Port ${environment.PORT} is taken, so the API listens on port ${port}.`, 'lasting');
   const host = anyAddress.has(environment.HOST) ? '127.0.0.1' : environment.HOST;
   const listeningUrl = `http://${host}:${port}`;
   const used: LocalSettings = {

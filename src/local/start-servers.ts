@@ -75,7 +75,7 @@ async function startUi(own: string, { report }: LocalOptions, started: Started):
     return proxy.url;
   } catch (error) {
     report(
-      `Temporal UI: ${messageOf(error)}. It is at ${own}, where the buttons that bypass the ledger still work.`,
+      `Temporal UI: ${messageOf(error)}. Use it at ${own}, where the buttons that bypass the ledger still work.`,
       'lasting',
     );
     return own;

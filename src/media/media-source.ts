@@ -14,7 +14,7 @@ export function limitedSource(source: MediaSource, bytesMax: number): MediaSourc
     bytes,
     async read(start, end) {
       left -= Math.max(0, Math.min(end, bytes) - start);
-      if (left < 0) throw new RangeError('the file needs more bytes to be read than the limit allows');
+      if (left < 0) throw new RangeError('reading the file would take more bytes than the limit allows');
       return source.read(start, end);
     },
   };

@@ -72,7 +72,7 @@ const ruleSchema = z
       .union([fieldName, z.array(fieldName).min(1)])
       .optional()
       .describe(
-        'The vendor’s field name. For media, one name per file. For the form sides, the names for width and height',
+        'The vendor’s field name. For media, one name per file. If form is sides, the names of the width and the height',
       ),
     fixed: z
       .array(z.string())
@@ -82,13 +82,15 @@ const ruleSchema = z
     form: z
       .enum(mappedForms)
       .optional()
-      .describe('How the value is written. Unset: the usual form of the field'),
+      .describe('How the value is written. If unset, it is written in the usual form of the field'),
     values: z
       .record(z.string(), json)
       .optional()
-      .describe('The vendor’s value for each of ours. Values that are not listed are refused'),
+      .describe('The vendor’s value for each of our values. Values that are not listed are rejected'),
     auto: json.optional().describe('The value that is sent for a duration that the model chooses'),
-    inputs: inputs.describe('The kinds of input with which the field is sent. Unset: all'),
+    inputs: inputs.describe(
+      'The kinds of input with which the field is sent. If unset, it is sent with all kinds',
+    ),
   })
   .refine(
     ({ name, fixed }) => (name === undefined) !== (fixed === undefined),
@@ -99,7 +101,7 @@ export type FieldRule = z.infer<typeof ruleSchema>;
 
 const fieldSchema = z
   .union([fieldName.transform((name): FieldRule => ({ name })), ruleSchema])
-  .describe('The vendor’s name for the field. Unset: a request with the field is refused');
+  .describe('The vendor’s name for the field. If unset, requests with the field are rejected');
 
 const fieldsSchema = z.partialRecord(z.enum(mappedFields), fieldSchema);
 
@@ -126,7 +128,7 @@ export const fieldMappingSchema = z
     pass: z
       .array(fieldName)
       .default([])
-      .describe('Names in metadata that are sent unchanged. No others are sent'),
+      .describe('The names in metadata that are sent unchanged. Other names are not sent'),
     marker: fieldName
       .optional()
       .describe('A text field in which the vendor keeps our text, so that a lost job can be found'),
@@ -146,7 +148,7 @@ export const fieldMappingSchema = z
       .strictObject({
         unit: z.string().min(1).describe('The currency in which the vendor charges'),
         price: decimal.default('1').describe('The vendor’s price for one unit'),
-        units: placeOf('the number of units charged. Unset: the vendor’s usual path'),
+        units: placeOf('the number of units charged. If unset, the vendor’s usual path is used'),
       })
       .optional(),
   })

@@ -55,7 +55,7 @@ function partsIssue(request: VideoRequest, { frames = 2, ...facts }: MediaFacts)
   if (request.firstFrame !== undefined && frames === 0)
     return { param: 'first_frame', message: 'The model does not accept a first frame.' };
   if (request.lastFrame !== undefined && frames < 2)
-    return { param: 'last_frame', message: 'The model accepts a first frame, but no last one.' };
+    return { param: 'last_frame', message: 'The model accepts a first frame, but no last frame.' };
   for (const kind of ['references', 'videos', 'audios'] as const) {
     const { [kind]: max = Infinity, beside_frames: beside = [] } = facts;
     const count = request[kind].length;
@@ -84,7 +84,7 @@ export function promptIssue(
   const brought = broughtBy(request);
   return wordless.some((part) => brought.has(part))
     ? undefined
-    : { param: 'prompt', message: 'The model needs a prompt here.' };
+    : { param: 'prompt', message: 'The model needs a prompt for this request.' };
 }
 
 function addressIssue(request: VideoRequest, { addresses }: PlainFacts): FactsIssue | undefined {
@@ -130,15 +130,16 @@ export function isFetched(
 function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): FactsIssue | undefined {
   const { draft, tools, seed, watermark } = request;
   const refuse = (name: string, message: string) => ({ param: `metadata.${name}`, message });
-  if (draft === true && fields.draft !== true) return refuse('draft', 'The model has no draft mode here.');
+  if (draft === true && fields.draft !== true)
+    return refuse('draft', 'The model has no draft mode for this request.');
   if (tools !== undefined && fields.tools !== true)
-    return refuse('tools', 'The model does not accept tools here.');
+    return refuse('tools', 'The model does not accept tools for this request.');
   if (seed !== undefined && fields.seed !== true)
-    return refuse('seed', 'The model does not accept a seed here.');
+    return refuse('seed', 'The model does not accept a seed for this request.');
   if (seed !== undefined && span !== undefined && (seed < span.min || seed > span.max))
     return refuse('seed', `seed must be from ${span.min} to ${span.max}.`);
   return watermark === true && fields.watermark !== true
-    ? refuse('watermark', 'The model cannot add a watermark here.')
+    ? refuse('watermark', 'The model cannot add a watermark for this request.')
     : undefined;
 }
 
@@ -157,7 +158,9 @@ export function shapeIssue(
 }
 
 export function oneOf(name: string, list: readonly unknown[] = []): string {
-  return list.length === 0 ? `The model has no ${name} here.` : `${name} must be one of ${list.join(', ')}.`;
+  return list.length === 0
+    ? `The model does not accept a ${name} for this request.`
+    : `${name} must be one of ${list.join(', ')}.`;
 }
 
 function lengthIssue(
@@ -181,7 +184,9 @@ function soundIssue({ generateAudio }: VideoRequest, { sound }: PlainFacts): Fac
   if (sound === 'fixed') return refuse('A request cannot choose whether this model generates audio.');
   if (generateAudio === (sound === 'always')) return undefined;
   return refuse(
-    sound === 'always' ? 'The model always generates audio here.' : 'The model does not generate audio here.',
+    sound === 'always'
+      ? 'The model always generates audio for such a request.'
+      : 'The model does not generate audio for such a request.',
   );
 }
 

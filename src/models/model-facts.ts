@@ -19,7 +19,7 @@ const seconds = z.number().min(mediaSeconds.min).max(mediaSeconds.max);
 const parts = z.array(z.enum(mediaParts));
 
 const mediaFacts = z.strictObject({
-  frames: count.max(2).optional().describe('1: a first frame. 2: a first and a last frame'),
+  frames: count.max(2).optional().describe('1 means a first frame. 2 means a first and a last frame'),
   references: count.optional().describe('The maximum number of reference images in a request'),
   videos: count.optional().describe('The maximum number of input videos in a request'),
   audios: count.optional().describe('The maximum number of input audio files in a request'),
@@ -30,7 +30,7 @@ const mediaFacts = z.strictObject({
     .array(z.enum(countedMedia))
     .optional()
     .describe('The media that can be combined with frames'),
-  needs: parts.optional().describe('A request must have at least one of these'),
+  needs: parts.optional().describe('The media of which a request must contain at least one'),
   accompanied: z
     .array(z.enum(countedMedia))
     .optional()
@@ -97,11 +97,11 @@ export const parameterShape = {
 const parameterFacts = z
   .strictObject({
     ...parameterShape,
-    sent_as: text.optional().describe('The vendor’s name for it, if that differs'),
+    sent_as: text.optional().describe('The vendor’s name for the parameter, if it differs'),
     read: z
       .literal(true)
       .optional()
-      .describe('True: the adapter translates it into something else instead of sending it'),
+      .describe('If true, the adapter translates the parameter into something else instead of sending it'),
   })
   .refine(isSpan, spanMessage);
 export type ParameterFacts = z.infer<typeof parameterFacts>;
@@ -127,7 +127,7 @@ const offeredOfBoth = {
       wordless: parts
         .optional()
         .describe(
-          'Media that allow an empty prompt. Unset: the prompt can always be empty. An empty list: never',
+          'The media with which the prompt may be empty. If unset, the prompt may always be empty. If the list is empty, it never may',
         ),
     })
     .optional(),
@@ -151,13 +151,13 @@ const offeredOfVideos = {
         .describe('The pixels of a video by its ratio'),
     )
     .optional()
-    .describe('The pixels of a video by its resolution and ratio. Unset: unknown'),
+    .describe('The pixels of a video by its resolution and ratio. If unset, they are unknown'),
   seconds: lengthFacts.optional(),
   sound: z
     .enum(['choice', 'always', 'never', 'fixed'])
     .optional()
     .describe(
-      'Whether videos have sound. fixed: a request cannot choose, and the result is not known in advance',
+      'Whether videos have sound. With fixed, a request cannot choose, and it is not known in advance whether the video has sound',
     ),
   seed: z
     .strictObject({
@@ -197,7 +197,11 @@ const offeredOfImages = {
     .refine(isSpan, spanMessage)
     .optional(),
   sizes: sizeFacts.optional(),
-  qualities: texts.optional().describe('The qualities that a request can choose. An empty list: none'),
+  qualities: texts
+    .optional()
+    .describe(
+      'The qualities that a request can choose. If the list is empty, a request cannot choose a quality',
+    ),
 };
 
 export const offeredShape = { ...offeredOfBoth, ...offeredOfVideos, ...offeredOfImages, ...fieldsOfBoth };
@@ -218,9 +222,7 @@ const ofBoth = {
       characters: count.optional().describe('The maximum number of characters in a URL'),
     })
     .optional(),
-  reserved: texts
-    .optional()
-    .describe('Names in metadata that are never sent, because the gateway decides them'),
+  reserved: texts.optional().describe('Names in metadata that are never sent, because the gateway sets them'),
   required: texts.optional().describe('Fields and names in metadata that a request must have'),
   tokens: z
     .partialRecord(
@@ -239,7 +241,7 @@ const unsaidSeconds = z
     as_input: z
       .boolean()
       .optional()
-      .describe('Whether the output is then as long as the input videos, within these bounds'),
+      .describe('Whether such a video is as long as the input videos, within these bounds'),
   })
   .refine(isSpan, spanMessage);
 
@@ -265,7 +267,7 @@ const ofVideos = {
       open_ratio: z
         .boolean()
         .optional()
-        .describe('Whether the input media decide the ratio if a request does not specify one'),
+        .describe('Whether the input media determine the ratio if a request does not specify one'),
     })
     .optional(),
 };
@@ -276,7 +278,7 @@ const ofImages = {
   per_call: count
     .min(1)
     .optional()
-    .describe('The number of images that one call renders, if its response contains them. Unset: 1'),
+    .describe('The number of images that one call renders, if its response contains them. If unset, 1'),
   data_only: z
     .boolean()
     .optional()
@@ -290,7 +292,7 @@ function withCases<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
     cases: z
       .array(z.strictObject({ when: conditionSchema.optional(), facts }))
       .optional()
-      .describe('Facts that override the others in order, each if its condition is met'),
+      .describe('Facts that override the other facts, in this order, wherever their condition is met'),
   });
 }
 

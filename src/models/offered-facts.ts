@@ -20,7 +20,7 @@ export const offeredFactsSchema = z
   .meta({
     id: 'ModelFacts',
     description:
-      'The inputs that one channel accepts besides a prompt, and the outputs that it renders. If a fact is absent, it is unknown to the gateway, and the upstream decides. `fields` that are not true are not sent but listed in `warnings`. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter with empty `values` cannot be sent in that case. `cases` override the other facts, in order, wherever their condition is met.',
+      'The inputs that one channel accepts besides a prompt, and the outputs that it renders. If a fact is absent, it is unknown to the gateway, and the upstream decides. Fields that are not true in `fields` are not sent, but are listed in `warnings`. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter whose `values` are empty cannot be sent. `cases` override the other facts, in order, wherever their condition is met.',
   });
 export type OfferedFacts = z.infer<typeof offeredFactsSchema>;
 

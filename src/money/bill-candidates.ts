@@ -60,7 +60,7 @@ export function createProposals(attempts: readonly Unclaimed[], known: KnownAmou
     if (billed.job === '') return { candidates: [], hasMore: false };
     const stray = strays.get(billed.job);
     if (stray !== undefined) {
-      const why = ['The upstream named this job after the task had continued without it.'];
+      const why = ['The upstream returned the id of this job after the task had continued without it.'];
       return { candidates: [candidate(stray, why)], hasMore: false };
     }
     const fitting = nearest(byStart, billed).flatMap((one) => fit(one, billed, known) ?? []);
@@ -107,9 +107,9 @@ function fit(one: Unclaimed, billed: Billed, known: KnownAmounts) {
 }
 
 function timeWords({ startedAt }: Unclaimed, { at, spanMs }: Billed): string {
-  if (spanMs > 0) return 'It began on the day of the bill’s line, or on the day before.';
+  if (spanMs > 0) return 'The attempt began on the day of the bill’s line, or on the day before.';
   const seconds = Math.round(Math.abs(at - startedAt) / 1000);
-  return `It began ${seconds} s ${startedAt <= at ? 'before' : 'after'} the time in the bill.`;
+  return `The attempt began ${seconds} s ${startedAt <= at ? 'before' : 'after'} the time in the bill.`;
 }
 
 function amountWords({ model, output }: Unclaimed, { min, max }: AmountRange, unit: string): string {

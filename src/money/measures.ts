@@ -51,11 +51,11 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     // `totalTokens` includes the input, so use it only if `completionTokens` was not reported.
     reported: ({ usage }) => tokens(usage?.completionTokens) ?? tokens(usage?.totalTokens),
   },
-  million_text_tokens: tokensIn('textTokens', 'million output tokens of text'),
-  million_input_text_tokens: tokensIn('inputTextTokens', 'million input tokens of text'),
-  million_input_image_tokens: tokensIn('inputImageTokens', 'million input tokens of images'),
-  million_input_audio_tokens: tokensIn('inputAudioTokens', 'million input tokens of audio'),
-  million_input_video_tokens: tokensIn('inputVideoTokens', 'million input tokens of videos'),
+  million_text_tokens: tokensIn('textTokens', 'million text output tokens'),
+  million_input_text_tokens: tokensIn('inputTextTokens', 'million text input tokens'),
+  million_input_image_tokens: tokensIn('inputImageTokens', 'million image input tokens'),
+  million_input_audio_tokens: tokensIn('inputAudioTokens', 'million audio input tokens'),
+  million_input_video_tokens: tokensIn('inputVideoTokens', 'million video input tokens'),
   million_cached_tokens: tokensIn('cachedTokens', 'million cached input tokens'),
   second: {
     words: 'seconds',

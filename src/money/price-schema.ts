@@ -14,9 +14,12 @@ export const decimal = (negative = false) =>
       return micros !== undefined && (negative || micros >= 0n);
     }, 'must be a decimal string with at most 6 places, such as "4.70"');
 
-const oneOf = (what: string) => z.array(z.string()).optional().describe(`Only for one of these ${what}`);
+const oneOf = (what: string) => z.array(z.string()).optional().describe(`Applies only to these ${what}`);
 const flag = (what: string) =>
-  z.boolean().optional().describe(`Only if this is true (or, with false, only if it is not): ${what}`);
+  z
+    .boolean()
+    .optional()
+    .describe(`If true, the line applies only if ${what}. If false, it applies only in all other cases`);
 
 const length = z.number().nonnegative().max(mediaSeconds.max);
 
@@ -35,8 +38,8 @@ const condition = z.strictObject({
   draft: flag('the request asks for a draft'),
   duration: z
     .strictObject({
-      min: length.optional().describe('Only for videos of at least this many seconds'),
-      max: length.optional().describe('Only for videos of at most this many seconds'),
+      min: length.optional().describe('Applies only to videos of at least this many seconds'),
+      max: length.optional().describe('Applies only to videos of at most this many seconds'),
     })
     .optional(),
 }) satisfies z.ZodType<PriceCondition>;

@@ -89,7 +89,7 @@ export function createSources(deps: SourceDeps) {
       if (count === 0) return [];
       const text =
         `${count === callbacksMax ? `At least ${count}` : count} callbacks were abandoned because their receivers did not accept them for ` +
-        'days or responded with 410 Gone. `gateway tasks list --callback-failed` lists them; the action `redeliver` sends them again.';
+        'days or responded with 410 Gone. `gateway tasks list --callback-failed` lists them. The action `redeliver` sends them again.';
       return [{ kind: 'callbacks_abandoned', subject: 'all', count, text }];
     },
 
@@ -163,7 +163,7 @@ async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly
     const earned = formatAmount(row.charged - row.refunded, currency);
     const text =
       `Tasks on ${of.channel ?? 'no channel'} that have ended since yesterday cost ${formatAmount(cost, currency)} and earned ${earned}. ` +
-      '`gateway margin --by channel,model` shows the models; compare their prices with what the channel costs.';
+      '`gateway margin --by channel,model` shows the models. Compare their prices with the costs of the channel.';
     losses.push({ kind: 'margin_negative', subject: of.channel ?? 'none', count, text });
   }
   return losses;
@@ -195,7 +195,7 @@ interface LowBalance {
 }
 
 function lowBalance({ account, available, limit }: LowBalance, currency: string): Condition {
-  const text = `Account ${account} has ${formatAmount(available, currency)} left, less than ${formatAmount(limit, currency)}.`;
+  const text = `Account ${account} has ${formatAmount(available, currency)} left, which is less than ${formatAmount(limit, currency)}.`;
   return { kind: 'low_balance', subject: account, count: 1, text };
 }
 

@@ -21,26 +21,26 @@ interface Family {
 const families: readonly Family[] = [
   {
     name: 'mediary_census_time_seconds',
-    help: 'When the whole system was last counted, in Unix seconds. Shown by the process that counts.',
+    help: 'When the whole system was last counted, in Unix seconds. Reported only by the process that counted it.',
     labels: [],
     samples: ({ at }) => [[{}, at / 1000]],
   },
   {
     name: 'mediary_tasks',
-    help: 'Unfinished tasks by state and channel: where the job is, or otherwise where the task will be submitted next.',
+    help: 'Unfinished tasks by state and channel. The channel is where the job is, or otherwise where the task will be submitted next.',
     labels: ['state', 'channel'],
     samples: ({ tasks }) => summed(tasks, ({ state, channel, count }) => [{ state, channel }, count]),
   },
   {
     name: 'mediary_tasks_oldest_seconds',
-    help: 'How long the oldest task has been in the state.',
+    help: 'How long the oldest task in each state has been in that state.',
     labels: ['state'],
     samples: ({ at, tasks }) =>
       summed(tasks, ({ state, since }) => [{ state }, (at - since) / 1000], Math.max),
   },
   {
     name: 'mediary_submissions_waiting',
-    help: 'Tasks that wait to be submitted and do not need an operator, by channel and reason.',
+    help: 'Tasks that are waiting to be submitted and do not need an operator, by channel and reason.',
     labels: ['channel', 'reason'],
     samples: ({ tasks }) =>
       summed(
@@ -50,7 +50,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_tasks_attention',
-    help: 'Tasks that wait for an operator, by reason.',
+    help: 'Tasks that are waiting for an operator, by reason.',
     labels: ['reason'],
     samples: ({ attention }) =>
       attentionReasons.map((reason) => [
@@ -60,13 +60,13 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_money_held',
-    help: 'Held for unfinished tasks, summed over all accounts.',
+    help: 'The amount held for unfinished tasks, summed over all accounts.',
     labels: ['currency'],
     samples: ({ currency, money }) => [[{ currency }, Number(formatMicros(money.held))]],
   },
   {
     name: 'mediary_money_available',
-    help: 'Available, summed over all accounts.',
+    help: 'The available balance, summed over all accounts.',
     labels: ['currency'],
     samples: ({ currency, money }) => [[{ currency }, Number(formatMicros(money.available))]],
   },
@@ -78,25 +78,25 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_slots_in_use',
-    help: 'Tasks that hold one of the concurrent_tasks of a channel.',
+    help: 'Tasks that occupy one of the concurrent_tasks slots of a channel.',
     labels: ['channel'],
     samples: ({ slots }) => slots.map(({ channel, inUse }) => [{ channel }, inUse]),
   },
   {
     name: 'mediary_slots_limit',
-    help: 'concurrent_tasks of a channel, over all its credentials.',
+    help: 'The concurrent_tasks limit of a channel, summed over all its credentials.',
     labels: ['channel'],
     samples: ({ slots }) => slots.map(({ channel, limit }) => [{ channel }, limit]),
   },
   {
     name: 'mediary_channel_health',
-    help: 'Always 1; state is serving, flapping, partly_ill, probing, ill or paused.',
+    help: 'Always 1. The label state is serving, flapping, partly_ill, probing, ill or paused.',
     labels: ['channel', 'state'],
     samples: ({ health }) => health.map(({ channel, state }) => [{ channel, state }, 1]),
   },
   {
     name: 'mediary_circuit_openings',
-    help: 'How often circuits of a channel opened in the last hour: of its credentials, or of single models there.',
+    help: 'How often the circuits of a channel opened in the last hour: those of its credentials, and those of single models.',
     labels: ['channel'],
     samples: ({ health }) => health.map(({ channel, opened }) => [{ channel }, opened.hour]),
   },
@@ -117,7 +117,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_result_copies',
-    help: 'Copies of results by state: retry (another try is due), or gave_up.',
+    help: 'Copies of results by state: retry (another attempt is due), or gave_up.',
     labels: ['state'],
     samples: ({ copies }) => copies.map(({ state, count }) => [{ state }, count]),
   },
@@ -129,7 +129,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_ledger_violations',
-    help: 'What the last verification of the ledger found; gateway ledger verify shows them.',
+    help: 'Violations that the last verification of the ledger found. gateway ledger verify shows them.',
     labels: [],
     samples: ({ verification }) => (verification === undefined ? [] : [[{}, verification.violations]]),
   },

@@ -61,7 +61,7 @@ function apiMetrics(
   const request = foundOnce(requests);
   const creates = new Counter({
     name: 'mediary_create_requests_total',
-    help: 'Creates by outcome: created, replayed, or the error code.',
+    help: 'Create requests by outcome: created, replayed, or the error code.',
     labelNames: ['outcome'],
     registers: [registry],
   });
@@ -163,7 +163,7 @@ function readOnScrape(registry: Registry, configVersion: () => string): Pick<Met
   });
   new Gauge({
     name: 'mediary_config_info',
-    help: '1, by the version of the configuration that this process has loaded.',
+    help: 'Always 1, by the version of the configuration that this process has loaded.',
     labelNames: ['version'],
     registers: [registry],
     collect() {

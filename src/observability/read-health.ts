@@ -54,7 +54,7 @@ export async function countForHealth(
   log: Pick<Logger, 'warn'>,
 ): Promise<HealthCounts> {
   const behindCircuits = tasks.countBehind().catch((err: unknown) => {
-    log.warn({ err }, 'the tasks that wait behind circuits could not be counted');
+    log.warn({ err }, 'the tasks that are waiting for circuits to close could not be counted');
     return undefined;
   });
   const [unfinished, behind] = await Promise.all([tasks.countUnfinished(), behindCircuits]);

@@ -61,7 +61,7 @@ const table = {
   adopt: {
     title: 'Adopt a job',
     description:
-      'Gives the task the upstream job that belongs to it, after asking the upstream whether it has that job.',
+      'Adopts the upstream job that belongs to the task, after asking the upstream whether it has that job.',
     possible: lost,
     fields: { upstream_id: true },
     example: { upstream_id: 'cgt-20261122-abcde' },
@@ -72,7 +72,7 @@ const table = {
   resubmit: {
     title: 'Resubmit',
     description:
-      'Submits the task again, to the same channel or a named one. If the first submission was accepted, both are billed.',
+      'Submits the task again, to the same channel or to one that you name. If the first submission was accepted, both are billed.',
     possible: lost,
     fields: { channel: false },
     example: { channel: 'main' },

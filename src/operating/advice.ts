@@ -158,11 +158,11 @@ const advice: Readonly<Record<AttentionReason, readonly Sentence[]>> = {
   ],
   workflow_overdue: [
     'The failure is on the task’s page in the Temporal UI, and in the worker’s log: remove its cause.',
-    using('Until the task’s end is written,', { fail: '' }, ' releases the hold.'),
+    using('Until the end of the task is recorded,', { fail: '' }, ' releases the hold.'),
     reset,
   ],
   not_delivered: [
-    'The result could not be copied while its upstream had it. Callers may have a link that no longer works.',
-    using('', { refund: '' }, ' gives back what they were charged for it.'),
+    'The result could not be copied while its upstream still had it. Callers may have a link that no longer works.',
+    using('', { refund: '' }, ' returns what they were charged for it.'),
   ],
 };

@@ -207,17 +207,18 @@ const moneyMoved: Readonly<Record<MoneyEffect, (standing: Standing) => Partial<M
 const stopSentences: Readonly<Record<Stop, string>> = {
   cancel: ' Cancellation was requested.',
   expire: ' Its deadline has passed.',
-  fail: ' An operator has failed it.',
+  fail: ' An operator has decided to fail the task.',
 };
 
 const reviewSentences: Readonly<Record<Question['why'], string>> = {
-  above_hold: 'The job succeeded, and its charge waits for a decision: it is far above the hold.',
+  above_hold: 'The job succeeded, but its charge awaits a decision, because it is far above the hold.',
   beyond_request:
-    'The job succeeded, and its charge waits for a decision: the upstream reports more than the request and its model allow.',
+    'The job succeeded, but its charge awaits a decision, because the upstream reports more than the request and its model allow.',
   contradictory:
-    'The job succeeded, and its charge waits for a decision: the upstream’s numbers contradict each other, or cannot be true.',
-  unwritable: 'The job succeeded, and its charge waits for a decision: it is more than the ledger can store.',
-  unsettled: 'The job succeeded, and its charge could not be computed or written.',
+    'The job succeeded, but its charge awaits a decision, because the upstream’s numbers contradict each other or cannot be true.',
+  unwritable:
+    'The job succeeded, but its charge awaits a decision, because it is more than the ledger can store.',
+  unsettled: 'The job succeeded, but its charge could not be computed or written.',
   unreleased: 'The task fails, but the ledger does not allow the release of its hold.',
 };
 
@@ -226,12 +227,12 @@ const reviewSentences: Readonly<Record<Question['why'], string>> = {
  * state.
  */
 const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
-  poll_failing: 'Polls of its job are failing.',
-  overdue: 'Its job is taking five times as long as usual.',
+  poll_failing: 'Polls of the task’s job are failing.',
+  overdue: 'The task’s job is taking five times as long as usual.',
   channel_gone:
     'The running configuration no longer contains the channel, the credential or the channel’s model.',
-  workflow_failing: 'The steps of its workflow fail repeatedly.',
-  workflow_overdue: 'Its workflow should have ended the task, but is still running.',
+  workflow_failing: 'The steps of the task’s workflow fail repeatedly.',
+  workflow_overdue: 'The task’s workflow should have ended the task, but is still running.',
 };
 
 function whatOf(standing: Standing): string {
@@ -255,7 +256,7 @@ function whatOfState(standing: Standing): string {
     case 'sending': {
       const where = state.left.map((candidate) => candidate.channel).join(', ');
       const why = state.replaces === true ? ' The previous job failed at its upstream.' : '';
-      return `The task is being submitted or waits for submission (channels: ${where}). After that, it waits until its job ends.${waitSentence(standing)}${why}${ending}`;
+      return `The task is being submitted or is waiting for submission (channels: ${where}). After that, it waits until its job ends.${waitSentence(standing)}${why}${ending}`;
     }
     case 'pausing':
       return `No channel in the plan accepts the task at the moment (round ${state.round}).${waitSentence(standing)}`;

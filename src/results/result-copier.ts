@@ -209,7 +209,7 @@ async function attempt(
 }
 
 function logPostponed({ task }: ResultCopy, err: unknown, log: Logger): void {
-  log.error({ task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
+  log.error({ task, err }, 'the copy of a result could not be kept or deleted; retrying later');
 }
 
 /** Returns true if an aborted write of these files is so recent that it may still complete. */
@@ -243,7 +243,7 @@ async function withFreshLinks(
       return { ...item, ...defined({ url, lastFrameUrl, expiresAt }) };
     });
   } catch (err) {
-    log.warn({ task: task.id, err }, 'an upstream gave no fresh links to a result');
+    log.warn({ task: task.id, err }, 'an upstream returned no fresh links to a result');
     return items;
   }
 }

@@ -78,7 +78,7 @@ export function createS3Storage(settings: S3Settings, { replaces = true }: S3Opt
         new GetObjectCommand({ ...locate(key), Range: `bytes=${start}-${end}` }),
         abortedBy(signal),
       );
-      if (!(body instanceof Readable)) throw new Error('the storage sent no body');
+      if (!(body instanceof Readable)) throw new Error('the storage returned no body');
       return body;
     },
 

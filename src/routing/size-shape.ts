@@ -72,9 +72,13 @@ function unknownSize(size: string, { model, shapes, param }: UnknownSize): Gatew
     shapes.length === 0
       ? 'Specify a resolution and a ratio, or leave both to the model.'
       : `It renders ${shapesInWords(shapes)}.`;
-  return new GatewayError('unsupported_parameter', `Model ${model} does not render ${size} here. ${cure}`, {
-    param,
-  });
+  return new GatewayError(
+    'unsupported_parameter',
+    `Model ${model} does not render ${size} for this request. ${cure}`,
+    {
+      param,
+    },
+  );
 }
 
 export function plannedShape(

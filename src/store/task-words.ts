@@ -71,7 +71,8 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing) {
   };
 }
 
-const unreadable = 'The upstream’s message cannot be read, because SECRETS_KEY lacks its key.';
+const unreadable =
+  'The upstream’s message cannot be read, because SECRETS_KEY does not contain the key that sealed it.';
 
 type Words = Readonly<Record<string, string>>;
 

@@ -1,24 +1,25 @@
 import { namesOf } from '../base/names-of.ts';
 import type { Task } from './record.ts';
 
-const delayedInside = 'The task is delayed inside the service; its operator has been informed.';
+const delayedInside =
+  'The task is delayed inside the service. The operator of this service has been informed.';
 
 /** While a task waits for an operator, GET returns the `message` below as the task's message. */
 export const attentionMessages = {
   /** The submission may have reached the upstream, and there is no way to ask the upstream. */
   submit_ambiguous:
-    'It is not known whether the upstream accepted the task; the operator of this service has been asked to decide.',
+    'It is not known whether the upstream accepted the task. The operator of this service has been asked to decide.',
   /** The upstream returned the id of a job that already belongs to another task. */
   upstream_id_taken:
-    'The upstream did not say which of its jobs belongs to the task; the operator of this service has been asked to decide.',
+    'The upstream did not say which of its jobs belongs to the task. The operator of this service has been asked to decide.',
   poll_failed:
-    'The upstream does not report on the task; the operator of this service has been asked to decide.',
+    'The upstream does not report on the task. The operator of this service has been asked to decide.',
   /** Polls keep failing, for example because the upstream rejects our key. */
-  poll_failing: 'The upstream does not report on the task at the moment; polling continues.',
+  poll_failing: 'The upstream is not reporting on the task at the moment. Polling continues.',
   /** The job has taken five times as long as usual. */
-  overdue: 'Generation takes longer than usual.',
+  overdue: 'Generation is taking longer than usual.',
   /** The charge is not plausible, or the ledger rejects the outcome. */
-  charge_review: 'Generation has ended; the operator of this service is checking the charge.',
+  charge_review: 'Generation has ended. The operator of this service is checking the charge.',
   channel_gone: delayedInside,
   /** For minutes, no worker has served the channel or the task's next step. */
   no_worker: delayedInside,
@@ -27,7 +28,7 @@ export const attentionMessages = {
   /** The workflow still runs although the deadline has passed or the outcome is decided. It may be failing. */
   workflow_overdue: delayedInside,
   /** The task succeeded, but the upstream deleted its result before it could be copied. */
-  not_delivered: 'The task succeeded; its result could not be stored by the service.',
+  not_delivered: 'The task succeeded, but the service could not store its result.',
 } as const;
 export const attentionReasons = namesOf(attentionMessages);
 export type AttentionReason = keyof typeof attentionMessages;

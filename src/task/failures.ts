@@ -12,7 +12,7 @@ export const taskFailures = {
   expiredUnread: {
     code: 'task_expired',
     message:
-      'The task did not finish before its deadline: the length of an input video decides the price, and the gateway could not read it. Nothing was charged.',
+      'The task did not finish before its deadline, because the price depends on the length of an input video, which the gateway could not read. Nothing was charged.',
   },
   cancelled: { code: 'task_cancelled', message: 'The task was cancelled. Nothing was charged.' },
   operator: {

@@ -32,7 +32,7 @@ const begun = (): Next => refuse('decided', 'The task has begun.');
 
 /** Handles these events in every state that has no transition of its own for them. */
 const anywhere: Row<StateName> = {
-  abandoned: () => refuse('decided', 'Another try has taken over the creation of the task.'),
+  abandoned: () => refuse('decided', 'Another attempt has taken over the creation of the task.'),
   taken_over: begun,
   held: begun,
   accepted: acceptedLate,
@@ -67,7 +67,7 @@ const transitions: { readonly [State in StateName]: Row<State> } = {
     abandoned: ({ state }, { tryId }) =>
       state.tryId === tryId
         ? change({ state: { at: 'ended', abandoned: tryId } })
-        : refuse('decided', 'Another try has taken over the creation of the task.'),
+        : refuse('decided', 'Another attempt has taken over the creation of the task.'),
     taken_over: ({ state }, { tryId }) => change({ state: { ...state, tryId } }),
     held: (_task, { hold }) => change({ hold }),
   },

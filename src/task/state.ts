@@ -71,16 +71,16 @@ export type StateName = TaskState['at'];
 /** Each description must fit into the middle of a sentence. */
 export const stateWords: Readonly<Record<StateName, string>> = {
   creating: 'the task is being created',
-  queued: 'the task waits to be submitted',
+  queued: 'the task is waiting to be submitted',
   sending: 'the task is being submitted',
-  pausing: 'the task waits until a channel accepts it',
+  pausing: 'the task is waiting until a channel accepts it',
   searching: 'the gateway is searching the upstream for the job',
   asking: 'it is not known whether the upstream has the job',
   waiting: 'the upstream has the job',
   stopping: 'the upstream is being asked to end the job',
   broken: 'polling has stopped with an error that retrying will not fix',
-  ending: 'the task’s end is being written',
-  review: 'the task’s charge waits for a decision',
+  ending: 'the end of the task is being recorded',
+  review: 'the task’s charge awaits a decision',
   ended: 'the task has ended',
 };
 

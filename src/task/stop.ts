@@ -13,7 +13,7 @@ import { change, notNow, refuse, unchanged, withoutLost, type In, type Next } fr
 const stops = {
   cancel: { force: 0, error: taskFailures.cancelled, why: 'it is being cancelled' },
   expire: { force: 1, error: taskFailures.expired, why: 'its deadline has passed (`extend` moves it)' },
-  fail: { force: 2, error: taskFailures.operator, why: 'an operator has failed it' },
+  fail: { force: 2, error: taskFailures.operator, why: 'an operator has decided to fail it' },
 } as const satisfies Record<Stop, object>;
 
 /**
@@ -29,7 +29,7 @@ export function endedBy({ state, wait }: Task, stop: Stop): { readonly state: Ta
 }
 
 export function submitsNothing(stop: Stop): Next {
-  return refuse('not_now', `The task is no longer submitted: ${stops[stop].why}.`);
+  return refuse('not_now', `The task will no longer be submitted: ${stops[stop].why}.`);
 }
 
 export function wantedIdle(task: Task, { stop }: EventOf<'wanted'>): Next {
@@ -80,7 +80,7 @@ export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>):
     ? change({ state: { at: 'ending', ending: approvedFailure(task, stops.fail.error) } })
     : refuse(
         'not_now',
-        'The ledger contradicts how the task ended, so an operator decides instead of the deadline.',
+        'The ledger contradicts how the task ended, so an operator must decide, even after the deadline.',
       );
 }
 

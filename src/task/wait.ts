@@ -4,7 +4,7 @@ import type { RouteCandidate } from './candidates.ts';
 
 /** The reasons for waiting that need no decision from an operator. See attention.ts for those that do. */
 const reasonMessages = {
-  slot: 'The task is queued: the limit of concurrent tasks has been reached.',
+  slot: 'The task is queued: the limit on concurrent tasks has been reached.',
   circuit: 'The upstream has failed. The task will be submitted to it again after a pause.',
   rate: 'The task is queued: tasks are submitted at a limited rate.',
   turn: 'The upstream has failed, and another task is testing whether it has recovered.',
@@ -13,18 +13,18 @@ const reasonMessages = {
   files: 'The request’s files are being read or sent to the upstream.',
   /** Results from this upstream must be stored, but the storage does not accept files. */
   storage:
-    'The storage for results does not accept files at the moment. The task will be submitted as soon as it does.',
-  lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
+    'The result storage is not accepting files at the moment. The task will be submitted as soon as it does.',
+  lookup: 'The response to the submission was lost. The upstream is being asked whether it has the task.',
 } as const;
 export const waitReasons = namesOf(reasonMessages);
 export type WaitReason = keyof typeof reasonMessages;
 
 const ownMessages = {
   ...reasonMessages,
-  worker: 'The task waits to be submitted: no worker has taken it yet.',
+  worker: 'The task is waiting to be submitted. No worker has taken it yet.',
   submission: 'The task is being submitted.',
   job: 'The upstream has the job.',
-  settlement: 'The task’s end is being written.',
+  settlement: 'The end of the task is being recorded.',
   earlier: 'Earlier waits, combined into one.',
 } as const;
 export type WaitCause = keyof typeof ownMessages | AttentionReason;
@@ -122,7 +122,7 @@ function aheadWords(ahead = 0): string {
 }
 
 export function openWaitWords(wait: Wait): string {
-  const next = wait.until === undefined ? '' : ` The next try begins after ${timeOf(wait.until)}.`;
+  const next = wait.until === undefined ? '' : ` The next attempt begins after ${timeOf(wait.until)}.`;
   return `${waitWords(wait)} Since ${timeOf(wait.since)}.${next}`;
 }
 

@@ -31,7 +31,7 @@ export async function findWaiting(
     const described = await within(
       callDeadlineMs,
       client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId: task } }),
-      () => new Error('Temporal does not respond in time'),
+      () => new Error('Temporal did not respond in time'),
     );
     const pending = (described.pendingActivities ?? []).find(({ activityId }) =>
       known.includes(activityId ?? ''),

@@ -76,7 +76,7 @@ it('after a reset of a task that has ended finds its end', async () => {
   });
 });
 
-it('while the clock of the database has jumped, the time left is unknown, and nothing expires', async () => {
+it('while the database clock has jumped, the time left is unknown, and nothing expires', async () => {
   const input = await world.newTask();
   await world.rewrite(input.task, { deadlineAt: Date.now() });
   const before = await world.record(input);

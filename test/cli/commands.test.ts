@@ -555,7 +555,7 @@ describe('ledger', () => {
       text:
         '2 accounts, 7 entries: 0 violations.\n' +
         'Open holds: 1 of running workflows, 2 of images, 0 of tasks being created.\n' +
-        'No exported heads were compared, so this does not prove that nobody removed entries together with their anchors. See `ledger.heads`.',
+        'No exported heads were compared, so this verification does not prove that nobody removed entries together with their anchors. See `ledger.heads`.',
       status: 0,
     });
   });
@@ -1001,7 +1001,7 @@ describe('route explain', () => {
     );
     const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';
     const words = await explained(moderated, '--request', '{"images":["asset://a-file"]}');
-    expect(words).toContain('at spare, ark (this request cannot go to any of them).');
+    expect(words).toContain('at spare, ark (this request cannot use any of them).');
     expect(words).toContain('Content that one vendor rejected may go to another vendor.');
   });
 

@@ -154,12 +154,16 @@ describe('a gateway.yaml with an impossible value', () => {
     [
       'a rule after one that always holds',
       price(last, rule({ resolution: ['720p'] })),
-      [`${rules}[1]: is never reached: earlier lines of its measure match whenever it does`],
+      [
+        `${rules}[1]: is never reached: earlier lines with the same measure match everything that this line matches`,
+      ],
     ],
     [
       'a rule inside another',
       price(rule({ duration: { min: 4, max: 9 } }), rule({ duration: { min: 5, max: 8 } }), last),
-      [`${rules}[1]: is never reached: earlier lines of its measure match whenever it does`],
+      [
+        `${rules}[1]: is never reached: earlier lines with the same measure match everything that this line matches`,
+      ],
     ],
     [
       'a rule that several others cover together',
@@ -169,7 +173,9 @@ describe('a gateway.yaml with an impossible value', () => {
         rule({ resolution: ['480p'] }),
         last,
       ),
-      [`${rules}[2]: is never reached: earlier lines of its measure match whenever it does`],
+      [
+        `${rules}[2]: is never reached: earlier lines with the same measure match everything that this line matches`,
+      ],
     ],
     [
       'a resolution without a price',
@@ -206,7 +212,7 @@ describe('a gateway.yaml with an impossible value', () => {
       expect.stringMatching(/^channels\[0\]\.provider: "nobody" must be one of /),
       'channels[0].models.n: is not in the list of models',
       'models[0].durations.min: 9 is above max, 5',
-      'models[2].price.lines[1]: is never reached: earlier lines of its measure match whenever it does',
+      'models[2].price.lines[1]: is never reached: earlier lines with the same measure match everything that this line matches',
     ]);
   });
 });

@@ -46,9 +46,17 @@ it.each([
   ['PORT', 'abc', 'must be a port: 0 to 65535'],
   ['METRICS_PORT', '65536', 'must be a port: 0 to 65535'],
   ['IMAGE_FILES_MAX', 'many', 'must be a number'],
-  ['PUBLIC_URL', 'https://x.example/a?b=c', 'must have no query and no fragment: paths are appended to it'],
-  ['PUBLIC_URL', 'https://x.example/a#d', 'must have no query and no fragment: paths are appended to it'],
-  ['PUBLIC_URL', 'https://u:p@x.example', 'must have no credentials: it is shown in links'],
+  [
+    'PUBLIC_URL',
+    'https://x.example/a?b=c',
+    'must not contain a query or a fragment, because paths are appended to it',
+  ],
+  [
+    'PUBLIC_URL',
+    'https://x.example/a#d',
+    'must not contain a query or a fragment, because paths are appended to it',
+  ],
+  ['PUBLIC_URL', 'https://u:p@x.example', 'must not contain credentials, because it is shown in links'],
 ])('%s=%s', (name, value, sentence) => {
   expect(() => readEnvironment({ [name]: value })).toThrow(
     `The environment has 1 problem(s):\n  ${name}: ${sentence}`,

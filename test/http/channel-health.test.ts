@@ -86,7 +86,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
     make: () => write(model, ill('throttled', 'http_429')),
     verdict: 'waited for',
     state: 'ill',
-    words: /the upstream limits the rate \(http_429\)/,
+    words: /the upstream limits the request rate \(http_429\)/,
   },
   'a server that fails for two models': {
     async make() {

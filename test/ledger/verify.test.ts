@@ -263,7 +263,7 @@ describe('hash_chain_intact', () => {
         invariant: 'hash_chain_intact',
         account: 'a',
         task: 't2',
-        message: 'a/6: prev_hash is not the hash of the entry before',
+        message: 'a/6: prev_hash is not the hash of the previous entry',
       },
     ]);
   });

@@ -24,7 +24,7 @@ it('polls that the upstream rejects are shown everywhere until one succeeds', as
   expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([body.id]);
   const seen = await account.call('GET', `/v1/videos/generations/${body.id}`);
   expect(seen.body.message).toBe(
-    'The upstream does not report on the task at the moment; polling continues.',
+    'The upstream is not reporting on the task at the moment. Polling continues.',
   );
 
   const handle = gateway.core.client.workflow.getHandle(body.id);

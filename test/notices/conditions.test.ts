@@ -73,7 +73,7 @@ it('unfinished tasks need an operator if no worker has run for a minute', async 
   expect(await seen()).toEqual([]);
 });
 
-it('the clock of the database has jumped, until no process contradicts it', async () => {
+it('the database clock has jumped, until no process contradicts it', async () => {
   expect(await sources.clock_jumped()).toEqual([]);
   jump = { expected: 0, seen: 86_400_000 };
   const text = expect.stringMatching(

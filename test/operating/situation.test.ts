@@ -205,9 +205,9 @@ it('of a concern describes it, whatever the state; and that the task is to end',
   const what = (more: object) =>
     situation({ id: 't', ...standing, state: { at: 'queued', left: [at], round: 1, full: [] }, ...more })
       .what;
-  expect(what({ concern: 'poll_failing' })).toBe('Polls of its job are failing.');
+  expect(what({ concern: 'poll_failing' })).toBe('Polls of the task’s job are failing.');
   expect(what({ concern: 'overdue', state: { at: 'stopping', n: 1, stop: 'cancel' } })).toBe(
-    'Its job is taking five times as long as usual. Cancellation was requested.',
+    'The task’s job is taking five times as long as usual. Cancellation was requested.',
   );
   const decided = { state: { at: 'broken', n: 1, code: 'job_unknown' }, attempt: at, concern: 'overdue' };
   expect(what(decided)).toBe('Polling one has stopped (job_unknown).');

@@ -133,8 +133,12 @@ describe.skipIf(browserPath === undefined)(`past periods in the console${noBrows
     expect(await chart('Created').getAttribute('aria-label')).toContain('Created: 12.');
     await page.getByRole('cell', { name: '3 our upstream account' }).first().waitFor();
     await look(page, 'now-past');
-    await page.getByText('The numbers of the charts').click();
-    await page.getByRole('region', { name: 'The numbers of the charts' }).getByRole('row').nth(24).waitFor();
+    await page.getByText('The numbers behind the charts').click();
+    await page
+      .getByRole('region', { name: 'The numbers behind the charts' })
+      .getByRole('row')
+      .nth(24)
+      .waitFor();
     await page.getByRole('button', { name: 'By model' }).click();
     const row = page
       .getByRole('region', { name: 'Ended tasks by model' })
@@ -145,7 +149,7 @@ describe.skipIf(browserPath === undefined)(`past periods in the console${noBrows
     await page.getByRole('img', { name: /^Created: 4\./ }).waitFor();
     expect(await chart('Unfinished').count()).toBe(0);
     await page.getByRole('button', { name: 'Last hour' }).click();
-    const numbers = page.getByRole('region', { name: 'The numbers of the charts' }).getByRole('row');
+    const numbers = page.getByRole('region', { name: 'The numbers behind the charts' }).getByRole('row');
     await expect.poll(() => numbers.count()).toBe(13);
     const [saved] = await Promise.all([
       page.waitForEvent('download'),

@@ -474,7 +474,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await receiver.waitFor(3);
     await page.getByLabel('Send a signed test event').fill(receiver.url);
     await page.getByRole('button', { name: 'Send a test event' }).click();
-    await page.getByText('Your server accepted it with 204').waitFor();
+    await page.getByText('Your server accepted the event with 204').waitFor();
     expect(receiver.received.at(-1)?.body).toMatchObject({ type: 'test', data: { account: account.id } });
     await look(page, 'webhooks');
     await page.getByRole('link', { name: 'Key' }).click();

@@ -160,7 +160,7 @@ it('while the time has jumped, no money is written, and existing entries stay re
   });
   onTestFinished(() => late.close());
   const credit = { account: account.id, amount: 1n, reference: 'later' };
-  await expect(late.ledger.credit(credit)).rejects.toThrow('the clock of the database has jumped');
+  await expect(late.ledger.credit(credit)).rejects.toThrow('the database clock has jumped');
   expect(translateError(new LedgerClockError())).toMatchObject({ code: 'service_unavailable' });
   expect((await late.ledger.balance(account.id)).seq).toBeGreaterThan(0n);
   expect((await marks.find())?.jump).toBeDefined();

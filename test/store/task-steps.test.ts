@@ -223,7 +223,7 @@ describe('a refusal', () => {
     expect(refused).toMatchObject({
       ok: false,
       code: 'not_now',
-      message: '`approved` is not possible while the task waits to be submitted.',
+      message: '`approved` is not possible while the task is waiting to be submitted.',
       task: { id, rev: 0 },
     });
     expect(await read(id)).toEqual({ ...before, reads: 1 });

@@ -362,7 +362,7 @@ describe('a lost submission', () => {
   it('is not resubmitted once the deadline has passed, unless the deadline is moved', () => {
     const late = after(lostTask(), wanted('expire'));
     expect(refusal(late, { kind: 'resubmitted' })).toBe(
-      'not_now: The task is no longer submitted: its deadline has passed (`extend` moves it).',
+      'not_now: The task will no longer be submitted: its deadline has passed (`extend` moves it).',
     );
     const extended = stepped(late, { kind: 'extended', seconds: 3600 }, late.deadlineAt + 1);
     expect(extended.state).toEqual({ at: 'searching', n: 1, code: 'timeout' });

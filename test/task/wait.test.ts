@@ -93,7 +93,7 @@ it.each(waitCauses)('%s has the same wording for all readers', (cause) => {
   const words = waitWords(wait);
   expect(words).toBe(`${{ ...attentionMessages, ...waitMessages }[cause]} One task was ahead of it.`);
   expect(openWaitWords(wait)).toBe(
-    `${words} Since 1970-01-01T00:00:00Z. The next try begins after 1970-01-01T00:01:00Z.`,
+    `${words} Since 1970-01-01T00:00:00Z. The next attempt begins after 1970-01-01T00:01:00Z.`,
   );
   expect(openWaitWords(wait)).not.toMatch(/one\/key|http_503/);
 });

@@ -288,7 +288,7 @@ describe('a cancellation', () => {
     const task = await waiting();
     expect(await task.cancel()).toEqual({
       cancelled: false,
-      message: 'The upstream is already working on it, so it can no longer be cancelled.',
+      message: 'The upstream is already working on the task, so it can no longer be cancelled.',
     });
     await task.act('retry_now');
     expect(task.calls()).toContain('wake submit');

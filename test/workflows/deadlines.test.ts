@@ -125,7 +125,7 @@ describe('at its deadline', () => {
     expect(task.calls()).toEqual(['submit one', 'post one', 'last question', 'cancel', 'finish']);
   });
 
-  it('a job continues while the clock of the database has jumped, and its workflow checks again later', async () => {
+  it('a job continues while the database clock has jumped, and its workflow checks again later', async () => {
     const task = await atWork(waits);
     tasks.upstream.isTimeRight = false;
     const timerSeconds = async () =>

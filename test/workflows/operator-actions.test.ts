@@ -172,7 +172,7 @@ it.each([
   ['broken', '"Waits: needs attention (poll_failed): Polling one has stopped (unknown_job)."'],
   [
     'review',
-    '"Waits: needs attention (charge_review): The job succeeded, and its charge waits for a decision: it is far above the hold."',
+    '"Waits: needs attention (charge_review): The job succeeded, but its charge awaits a decision, because it is far above the hold."',
   ],
 ] as const)('while a task is %s, a timer says in the Timeline what it waits for', async (name, summary) => {
   const task = await inSituation(name);
@@ -329,7 +329,9 @@ it('an operator’s `fail` of a task whose job has succeeded, with a charge to r
   tasks.upstream.status = async () => ({ kind: 'succeeded' });
   tasks.upstream.reviewed = '9000000';
   const task = await inSituation('waiting');
-  expect(await task.refusal('fail')).toBe('The task was not failed: the task’s charge waits for a decision.');
+  expect(await task.refusal('fail')).toBe(
+    'The task was not ended as failed: the task’s charge awaits a decision.',
+  );
   await task.act('fail');
   expect(await task.end()).toMatchObject({ code: 'internal_error' });
 });
@@ -354,7 +356,7 @@ const wakings: Readonly<Record<Woken['kind'], readonly [Woken, string]>> = {
     { kind: 'not_begun' },
     'An attempt is due, but no worker has started it yet. `gateway nodes` shows which workers run.',
   ],
-  busy: [{ kind: 'busy' }, 'An attempt is running now; the task will show its outcome.'],
+  busy: [{ kind: 'busy' }, 'An attempt is running now. The task will show its outcome.'],
   ended: [{ kind: 'ended' }, 'It was tried just now: the upstream has the job.'],
 };
 

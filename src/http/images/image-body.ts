@@ -87,7 +87,7 @@ const shape = {
   response_format: z.enum(['url', 'b64_json']).optional(),
   async: z.boolean().optional().meta({
     description:
-      'If true, the response is a task, whatever the model, as with the header `prefer: respond-async`.',
+      'If true, the response is a task for every model, as with the header `prefer: respond-async`.',
   }),
   stream: z.boolean().optional().meta({
     description:

@@ -68,7 +68,10 @@ export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'worksp
     method: 'post',
     readBody: imageBody(workspaces, limits),
     headers: idempotencyHeader.extend({
-      prefer: z.string().optional().meta({ description: '`respond-async`, or `wait=N` seconds.' }),
+      prefer: z
+        .string()
+        .optional()
+        .meta({ description: '`respond-async`, or `wait=N`, where N is a number of seconds.' }),
     }),
     success: {
       description: 'The images, or the task.',

@@ -95,7 +95,7 @@ const attemptSchema = z.object({
   upstream_id: z.string().nullable(),
   stray_upstream_id: z.string().nullable().meta({
     description:
-      'A job that the upstream accepted after the task had moved on. The job may be billed. Null if there is none.',
+      'A job that the upstream accepted after the task had moved on. The job may be billed. Null if the field has no default.',
   }),
   code: z.string().nullable(),
   message: z.string().nullable(),
@@ -116,7 +116,7 @@ const waitingSchema = z.object({
     description:
       'The submission or polls that the task waits for. Null if it waits for neither or Temporal does not respond.',
   }),
-  message: z.string().nullable().meta({ description: 'How its last attempt ended.' }),
+  message: z.string().nullable().meta({ description: 'How the last attempt of `activity` ended.' }),
   next_at: unixSeconds().nullable(),
   polls: z.int().nullable(),
   failed_polls: z.int().nullable().meta({ description: 'The number of consecutive polls that failed.' }),
@@ -259,8 +259,9 @@ function presentRefund(entries: readonly LedgerEntry[]): string | null {
 
 const stallMessages: Readonly<Record<Stall, string>> = {
   paused:
-    'It is paused in Temporal. Until you resume it there, nothing happens to it, not even at its deadline.',
-  no_worker: 'No worker has begun its next step: none serves its channel, or all are busy.',
+    'The task is paused in Temporal. Until you resume it there, nothing happens to it, even when its deadline passes.',
+  no_worker:
+    'No worker has begun the task’s next step: no worker serves its channel, or all of them are busy.',
 };
 
 function presentWaiting(

@@ -41,7 +41,7 @@ export const billedAttemptSchema = z
       .array(z.object({ by: z.enum(['upstream', 'rules']), amount: z.string(), unit: z.string() }))
       .meta({
         description:
-          'The exact amount that the upstream should bill for the job: by its own report and by the channel’s cost rules. Empty if neither is known.',
+          'The exact amount that the upstream should bill for the job: according to its own report and to the channel’s cost rules. Empty if neither is known.',
       }),
   })
   .meta({ id: 'BilledAttempt' });

@@ -55,7 +55,7 @@ const windowSchema = z.object({
   left: z.string().nullable(),
   reached: z.literal(capPercents).nullable().meta({
     description:
-      'The highest of these percentages of the cap that has been reached. Null if none has been reached or there is no cap. While the account gets events about caps (`POST /v1/alert`), a percentage that was reached earlier in the window stays reached after the amount is released.',
+      'The highest of these percentages of the cap that has been reached. Null if none has been reached or there is no cap. While the account gets events about caps (`POST /v1/alert`), a percentage that was reached earlier in the window still counts as reached after the amount is released.',
   }),
   resets_at: resetsAt,
 });

@@ -27,7 +27,7 @@ const partSchema = z
     }),
     credential: z.string(),
     model: z.string().nullable().meta({
-      description: 'Null means all of the credential’s models, or those in `models`.',
+      description: 'Null if the circuit covers all of the credential’s models, or those in `models`.',
     }),
     state,
     text: z.string(),
@@ -36,8 +36,7 @@ const partSchema = z
     sign: z.string().meta({ description: 'The kind of the last failure.' }),
     code: z.string(),
     evidence: z.array(z.object({ sign: z.string(), code: z.string(), accounts: z.int() })).meta({
-      description:
-        'The number of failures since the circuit opened, and the number of accounts that were affected.',
+      description: 'The number of failures since the circuit opened, and the number of affected accounts.',
     }),
     models: z.array(z.string()).nullable().meta({ description: 'The failing models. Null means all.' }),
     failed_tasks: z.array(z.string()),
@@ -60,7 +59,7 @@ const partSchema = z
     }),
     waiting: waitingSchema.meta({
       description:
-        'The number of tasks that wait for the circuit to close, and since when the oldest has been waiting. Null if they could not be counted.',
+        'The number of tasks that are waiting for the circuit to close, and when the oldest of them began to wait. Null if they could not be counted.',
     }),
   })
   .meta({ id: 'ChannelPart', description: 'A circuit that has opened at least once.' });
@@ -77,7 +76,7 @@ export const channelHealthSchema = z
     opened: openedSchema,
     waiting: waitingSchema.meta({
       description:
-        'The number of tasks not submitted yet, and since when the oldest has been waiting. Null if they could not be counted.',
+        'The number of tasks that have not been submitted yet, and when the oldest of them began to wait. Null if they could not be counted.',
     }),
     parts: z.array(partSchema),
   })

@@ -10,7 +10,7 @@ export const configDraftSchema = z
     object: z.literal('config.draft'),
     revision: z.int().meta({
       description:
-        'Send this with each change. The change is then rejected if somebody else has edited the draft.',
+        'Send this with each change. The change is then rejected if somebody else has edited the draft in the meantime.',
     }),
     begun: z.boolean().meta({
       description: 'False if nobody has edited the draft. Its text is then the running configuration.',

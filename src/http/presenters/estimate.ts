@@ -31,7 +31,7 @@ export const estimateSchema = z
     currency: z.string(),
     hold: z.string().meta({ description: 'The amount that a create request would hold: the worst case.' }),
     at_least: z.string().meta({
-      description: 'The lowest possible charge. Unknown counts are not charged.',
+      description: 'The lowest possible charge. Counts that are not known yet add nothing to it.',
     }),
     at_most: z.string().meta({ description: 'The highest possible charge.' }),
     expected: z

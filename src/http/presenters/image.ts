@@ -17,7 +17,7 @@ export const imageAnswerSchema = z
       z.object({
         url: z.string().optional(),
         b64_json: z.string().optional(),
-        expires_at: unixSeconds('The link works until then.').optional(),
+        expires_at: unixSeconds('The link works until this time.').optional(),
       }),
     ),
     usage: imageUsageSchema,

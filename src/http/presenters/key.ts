@@ -21,7 +21,7 @@ export const keySchema = z
     id: z.string(),
     account: z.string(),
     name: z.string(),
-    prefix: z.string().meta({ description: "The key's first characters, to recognise it by." }),
+    prefix: z.string().meta({ description: 'The first characters of the key, which help you recognise it.' }),
     scopes: z.array(z.enum(keyScopes)),
     addresses: z.array(z.string()).nullable().meta({ description: 'Null means any address.' }),
     routes: z.array(z.string()).nullable().meta({

@@ -5,7 +5,8 @@ import type { LedgerEntry } from '../../ledger/entry.ts';
 import { settledCost } from '../../money/settled-facts.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
-export const movementMeaning = 'Negative if held or charged, positive if returned or paid in.';
+export const movementMeaning =
+  'Negative if the amount is held or charged, positive if it is returned or paid in.';
 
 export const ledgerEntrySchema = z
   .object({

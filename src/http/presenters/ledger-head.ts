@@ -10,8 +10,10 @@ export const ledgerHeadSchema = z
     }),
     account: z.string(),
     seq: z.int().min(0),
-    hash: z.string().meta({ description: 'The hash of that entry, which covers all entries before it.' }),
-    at: unixSeconds('When the entry was seen.'),
+    hash: z
+      .string()
+      .meta({ description: 'The hash of the account’s last entry, which covers all entries before it.' }),
+    at: unixSeconds('When this was the account’s last entry.'),
     signature: z.string().meta({ description: 'The gateway’s signature over all other fields.' }),
   })
   .meta({ id: 'LedgerHead' });

@@ -15,7 +15,8 @@ export const operatorSchema = z
       description: '`expired`: the invitation was not used in time.',
     }),
     prefix: z.string().meta({
-      description: "The token's first characters, to recognise it by. Empty until an invitation is used.",
+      description:
+        'The first characters of the token, which help you recognise it. Empty until an invitation is used.',
     }),
     created_at: unixSeconds(),
     created_by: z.string(),

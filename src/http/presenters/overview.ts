@@ -51,7 +51,7 @@ export const overviewSchema = z
           .string()
           .meta({ description: 'Empty if the tasks are not waiting for anything in particular.' }),
         count: z.int(),
-        since: unixSeconds('When the oldest one began to wait.'),
+        since: unixSeconds('When the oldest of these tasks began to wait.'),
       }),
     ),
     attention: z.array(
@@ -59,14 +59,14 @@ export const overviewSchema = z
         reason: z.enum(attentionReasons),
         channel: z.string(),
         count: z.int(),
-        since: unixSeconds('When the oldest one began to wait.'),
+        since: unixSeconds('When the oldest of these tasks began to wait.'),
       }),
     ),
     callbacks: z.array(
       z.object({
         state: z.enum(['due', 'failing', 'abandoned']),
         count: z.int(),
-        since: unixSeconds('When the oldest callback’s task ended.').nullable(),
+        since: unixSeconds('When the task of the oldest callback ended.').nullable(),
       }),
     ),
     throughput: z.object({ hour: throughputSchema, day: throughputSchema }).meta({

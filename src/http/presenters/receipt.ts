@@ -53,7 +53,7 @@ const payloadSchema = z.object({
     .meta({ description: 'Null if the request is no longer kept.' }),
   basis: z.record(z.string(), z.unknown()).nullable().meta({
     description:
-      'The prices that were frozen with the hold, the account’s factor, the request facts that the prices test, and the limits of each measure. The facts apply to the channel in `charge_reckoning`, or to the one in `hold_reckoning` if nothing is charged.',
+      'The prices that were frozen with the hold, the account’s factor, the facts of the request on which the prices depend, and the limits of each measure. The facts apply to the channel in `charge_reckoning`, or to the one in `hold_reckoning` if nothing is charged.',
   }),
   usage: z
     .record(z.string(), z.unknown())
@@ -77,7 +77,8 @@ const payloadSchema = z.object({
     .array(
       z.object({
         entry: z.string().meta({
-          description: 'The position of the entry in the chain: the account and the entry’s number in it.',
+          description:
+            'The position of the entry in the chain: the account and the number of the entry in the account’s chain.',
         }),
         kind: z.string(),
         amount: z.string().meta({ description: movementMeaning }),

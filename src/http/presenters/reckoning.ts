@@ -25,7 +25,7 @@ const lineSchema = z.object({
   free: z.string().optional().meta({ description: 'The free part of the quantity.' }),
   source: z.enum(countSources).meta({
     description:
-      '`request`: counted in the request. `default`, `open`: same meaning as in `facts`. `formula`: calculated from the resolution, ratio and length of an output. `measured`: measured from the result file or an input video. `upstream`: reported by the upstream. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged.',
+      '`request`: counted in the request. `default`, `open`: same meaning as in `facts`. `formula`: calculated from the resolution, ratio and length of an output. `measured`: measured from the result file or an input video. `upstream`: reported by the upstream. `assumed`: the count is unknown, so the highest possible count is held, and nothing is charged for it.',
   }),
   of: z.record(z.string(), factValue).optional().meta({
     description: 'The facts about this group of images. Absent if all images are alike.',
@@ -45,7 +45,7 @@ export const reckoningSchema = z
       .array(z.object({ name: z.string(), value: factValue, source: z.enum(['request', ...factSources]) }))
       .meta({
         description:
-          'The facts that the price lines can test, with their sources. `default`: the model’s entry. `open`: the request leaves it open, so the most expensive value is assumed. `upstream`: reported by the upstream. `measured`: read from the stored result. `duration` is in seconds.',
+          'The facts that the price lines can test, with their sources. `default`: the default of the model. `open`: the request leaves the fact open, so the most expensive value is assumed. `upstream`: reported by the upstream. `measured`: read from the stored result. `duration` is in seconds.',
       }),
     seconds: z.number().optional().meta({ description: 'The length of the output.' }),
     input_seconds: z.number().optional().meta({
@@ -146,7 +146,7 @@ function wordsOf(step: WrittenStep, currency: string): string {
     case 'least':
       return 'the lowest possible charge, because no fact with a price is known';
     case 'share':
-      return `the share that arrived, ${step.quantity} of the images, rounded half up`;
+      return `the share of the images that arrived, ${step.quantity}, rounded half up`;
     case 'limit':
       return `at most ${step.limit} ${currency}, the amount held, because another job replaced a failed one`;
   }

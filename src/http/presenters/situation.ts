@@ -15,7 +15,7 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 const previewAmount = z
   .string()
   .nullable()
-  .meta({ description: 'Null if it depends on the facts that the operator enters with the action.' });
+  .meta({ description: 'Null if the amount depends on the facts that the operator enters with the action.' });
 
 export const situationSchema = z
   .object({

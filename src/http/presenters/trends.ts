@@ -16,9 +16,9 @@ const sumsSchema = z.object({
     description:
       'The 50th and 95th percentile of the time from the end of the render to the end of the task, in seconds. A percentile above 300 is reported as null. The object is null if no vendor reported when a render ended.',
   }),
-  held: z.string().meta({ description: 'The total held for the tasks that were created in this time.' }),
+  held: z.string().meta({ description: 'The total held for the tasks that were created in this period.' }),
   charged: z.string().meta({
-    description: 'The ledger’s charges in this time, including synchronous images.',
+    description: 'The ledger’s charges in this period, including synchronous images.',
   }),
   refunded: z.string(),
   cost: z.string().meta({ description: 'The known part of the cost.' }),
@@ -29,8 +29,8 @@ export const trendsSchema = z
     object: z.literal('trends'),
     currency: z.string(),
     step_seconds: z.int(),
-    channels: z.array(z.string()).meta({ description: 'The channels with activity in this time.' }),
-    models: z.array(z.string()).meta({ description: 'The models with activity in this time.' }),
+    channels: z.array(z.string()).meta({ description: 'The channels with activity in this period.' }),
+    models: z.array(z.string()).meta({ description: 'The models with activity in this period.' }),
     data: z.array(
       sumsSchema.extend({
         at: unixSeconds('The start of the step. The last step is still in progress.'),

@@ -20,12 +20,12 @@ const resultSchema = z.object({
   url: z.string().optional(),
   b64_json: z.string().optional(),
   last_frame_url: z.string().optional(),
-  expires_at: unixSeconds('The link works until then.').optional(),
+  expires_at: unixSeconds('The link works until this time.').optional(),
 });
 
 /** The estimated time until the render is finished, in seconds. */
 export const etaSchema = z.object({
-  p50: z.int().meta({ description: 'Half of similar tasks end within this time.' }),
+  p50: z.int().meta({ description: 'Half of all similar tasks end within this time.' }),
   p90: z.int().meta({ description: 'Nine out of ten similar tasks end within this time.' }),
 });
 

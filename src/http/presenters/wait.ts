@@ -11,7 +11,7 @@ export const waitSchema = z
     code: z.string().nullable().meta({ description: 'The upstream’s or the circuit’s code.' }),
     ahead: z.int().nullable().meta({ description: 'The number of tasks ahead at the last check.' }),
     since: unixSeconds(),
-    ended_at: unixSeconds('Null if it has not ended.').nullable(),
+    ended_at: unixSeconds('Null if the wait has not ended.').nullable(),
     until: unixSeconds('The earliest time of the next attempt.').nullable(),
     times: z
       .int()

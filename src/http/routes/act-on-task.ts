@@ -33,7 +33,7 @@ const text = (field: ActionField, max: number) => plainWords(max).min(1).optiona
 const fields = {
   upstream_id: text('upstream_id', idCharactersMax).refine(
     (id) => id === undefined || isToken(id, idCharactersMax),
-    'must be an upstream’s id of a job',
+    'must be the id of a job at the upstream',
   ),
   channel: text('channel', 128),
   seconds: z.int().min(60).max(604_800).optional().meta(described('seconds')),

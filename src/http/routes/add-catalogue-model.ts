@@ -23,7 +23,7 @@ const body = z.object({
   }),
   markup_percent: z.number().min(-100).max(1000).multipleOf(0.01).optional().meta({
     description:
-      'Raises the prices of the catalogue, such as 25 for a quarter more. Costs stay as listed. Rejected for a model that is already in the draft.',
+      'Raises the catalogue’s prices by this percentage. For example, 25 raises them by a quarter. Costs stay as listed. Rejected for a model that is already in the draft.',
   }),
 });
 
@@ -34,9 +34,9 @@ export function addCatalogueModel({
   return settingRoute({
     operationId: 'addCatalogueModel',
     access: 'configuration',
-    summary: 'Add a model of the catalogue to the draft',
+    summary: 'Add a model from the catalogue to the draft',
     description:
-      'The model gets the facts and prices of the catalogue. A model that is already in the draft keeps its own, and gets another channel.',
+      'The model gets the facts and prices from the catalogue. A model that is already in the draft keeps its own facts and prices, and gets another channel.',
     method: 'post',
     paths: ['/admin/v1/config/draft/models'],
     unrecorded: ['api_key'],

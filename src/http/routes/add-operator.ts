@@ -17,7 +17,7 @@ export function addOperator({ operators, operatorAuth, now }: Deps): Route {
     access: 'admin',
     summary: 'Add an operator',
     description:
-      'Requires ADMIN_TOKEN. The new token belongs to this operator, and everything done with it is recorded under this name. The name can be used again after its token was revoked.',
+      'Requires ADMIN_TOKEN. The new token belongs to this operator, and everything done with it is recorded under this name. The name can be used again once the token has been revoked.',
     method: 'post',
     paths: ['/admin/v1/operators'],
     input: z.object({ body: newOperatorBody }),

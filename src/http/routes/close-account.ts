@@ -43,7 +43,7 @@ function explain({ available, held }: Pick<Balance, 'available' | 'held'>): stri
   const running =
     held === 0n
       ? 'Nothing is held, because no task is in flight.'
-      : `${formatMicros(held)} is held for tasks in flight. The unused part is refunded when they end.`;
+      : `${formatMicros(held)} is held for tasks in flight. The unused part is released when they end.`;
   if (available === 0n) return `${running} Nothing is available.`;
   const amount = formatMicros(-available);
   return available > 0n

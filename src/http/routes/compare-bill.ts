@@ -42,7 +42,9 @@ const body = z.object({
     description: 'The unit of the amounts, such as `USD`, if no column contains it.',
   }),
   from: time.meta({ description: 'Unix seconds, inclusive. Defaults to the first day (UTC) of the bill.' }),
-  before: time.meta({ description: 'Unix seconds, exclusive. Defaults to the end of its last day.' }),
+  before: time.meta({
+    description: 'Unix seconds, exclusive. Defaults to the end of the bill’s last day (UTC).',
+  }),
 });
 
 const text = z.string().nullable();
@@ -89,7 +91,7 @@ export const comparedBillSchema = z
                 attempt: z.int(),
                 state: z.string(),
                 adoptable: z.boolean().meta({
-                  description: 'Whether `adopt` can give the job to this attempt.',
+                  description: 'Whether `adopt` can assign the job to this attempt.',
                 }),
                 why: z.array(z.string()),
               }),

@@ -80,7 +80,8 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
       description: 'The file is stored.',
       schema: fileSchema.extend({
         urls: z.object({ get: z.string() }).optional().meta({
-          description: 'The URL that requests use for the file. Present only if the form has `content`.',
+          description:
+            'The URL that requests use for the file. Present only if the file was sent as `content`.',
         }),
       }),
     },

@@ -14,7 +14,7 @@ const body = z
     text: z.string().nullish().meta({ description: 'The whole file, as YAML or JSON.' }),
     set: z.record(z.string(), z.unknown()).nullish().meta({
       description:
-        'The values to set, by JSON pointers such as `/models/clip/price/lines`. A pointer names a list entry by its id; a new id adds an entry, and `-` adds one at the end. Null removes the value.',
+        'The values to set, by JSON pointers such as `/models/clip/price/lines`. A pointer names a list entry by its id. A new id adds an entry, and `-` adds one at the end. Null removes the value.',
     }),
     insert: z
       .object({
@@ -26,7 +26,7 @@ const body = z
       .nullish()
       .meta({
         description:
-          'Adds an element to one of the `groups` of an entry. It begins with what the schema requires. Write its fields with `set`.',
+          'Adds an element to one of the `groups` of an entry. The new element contains only what the schema requires. Set its fields with `set`.',
       }),
   })
   .refine(({ text, set, insert }) => [text, set, insert].filter(isSent).length === 1, {

@@ -56,7 +56,7 @@ export function explainRoute(deps: ExplainedDeps & Pick<RouteDeps, 'readHealth'>
     access: 'read',
     summary: 'Explain which channels a request would try',
     description:
-      'Lists the channels in the order in which one request might try them, explains why the others would not be tried, and shows where a failed job would be replaced. The order varies if channels have the same priority. Creates nothing.',
+      'Lists the channels in the order in which one request might try them, explains why the others would not be tried, and shows which channels would replace a failed job. The order varies if channels have the same priority. Creates nothing.',
     method: 'post',
     paths: ['/admin/v1/routes/explain'],
     input: z.object({ body: explainedBodySchema }),

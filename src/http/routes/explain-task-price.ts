@@ -16,7 +16,7 @@ const amountSchema = z
   .object({
     amount: z.string().meta({ description: 'According to the ledger.' }),
     how: reckoningSchema.nullable().meta({
-      description: 'The explanation stored with the entry. Null if there is none.',
+      description: 'The explanation stored with the entry. Null if the field has no default.',
     }),
   })
   .nullable();
@@ -92,6 +92,6 @@ function noteOf(task: Task | undefined, entries: readonly LedgerEntry[]): string
   if (has('release') || has('void')) return 'Nothing is charged, and the hold is released.';
   const proposed = task === undefined ? undefined : proposedCharge(task.state);
   if (proposed !== undefined)
-    return `The charge by the upstream’s report is ${formatMicros(proposed)}. An operator must decide whether to charge it.`;
+    return `According to the upstream’s report, the charge is ${formatMicros(proposed)}. An operator must decide whether to charge it.`;
   return 'The charge depends on the upstream’s report, at the prices frozen with the hold.';
 }

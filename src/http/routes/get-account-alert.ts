@@ -11,7 +11,7 @@ export function getAccountAlert(deps: Deps): Route {
   return adminRoute({
     operationId: 'getAccountAlert',
     access: 'read',
-    summary: 'Show the alert of an account for a low balance and for caps',
+    summary: 'Show an account’s alert for a low balance and for caps',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/alert'],
     input: z.object({ params: accountParams }),

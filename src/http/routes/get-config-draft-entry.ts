@@ -26,7 +26,7 @@ export const configDraftEntrySchema = z
           }),
           options: z.array(z.string()).meta({ description: 'The values of a `choice`.' }),
           required: z.boolean(),
-          default: fieldValue.meta({ description: 'Null if there is none.' }),
+          default: fieldValue.meta({ description: 'Null if the field has no default.' }),
           value: fieldValue.meta({
             description:
               'Null if the draft does not set the field. `${kept}` stands for a secret that the text contains.',
@@ -61,7 +61,7 @@ export const configDraftEntrySchema = z
       )
       .meta({ description: 'This entry’s lists and mappings to which elements can be added.' }),
     removable: z.boolean().meta({
-      description: 'Whether the entry can be removed, which you do by setting its pointer to null.',
+      description: 'Whether the entry can be removed. To remove it, set its pointer to null.',
     }),
   })
   .meta({ id: 'ConfigDraftEntry' });

@@ -11,7 +11,7 @@ export function getConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
     unrecorded: 'all',
     summary: 'Get the configuration draft',
     description:
-      'Until somebody edits it, the draft is the running configuration. It shows the names of secrets, never their values.',
+      'Until somebody edits it, the draft is identical to the running configuration. It shows the names of secrets, never their values.',
     method: 'get',
     paths: ['/admin/v1/config/draft'],
     input: z.object({}),

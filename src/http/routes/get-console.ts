@@ -14,7 +14,7 @@ export function getConsole({ operatorAuth, publicUrl }: Deps, files: PageFiles):
     operationId: 'getConsole',
     summary: 'Open the console for operators',
     description:
-      'A web page that asks for an operator’s token and uses the operators’ API with it. The page does not exist until ADMIN_TOKEN is set.',
+      'A web page that asks for an operator’s token and uses the operators’ API with it. The page is not available until ADMIN_TOKEN is set.',
     paths: ['/console'],
     errors: ['route_not_found'],
     handle({ meta }) {

@@ -33,7 +33,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
     operationId: 'getMedia',
     summary: 'Fetch a result from the gateway’s storage',
     description:
-      'The links are in `data[]` of a finished task and work until `expires_at`. GET the task again for new ones. If the storage serves files itself, the response redirects to it. Supports range requests, `if-none-match`, and pages of any origin (CORS).',
+      'The links are in `data[]` of a finished task and work until `expires_at`. GET the task again for new ones. If the storage serves files itself, the response redirects to it. Supports range requests and `if-none-match`. Pages of any origin may fetch the links (CORS).',
     tag: 'Videos',
     method: 'get',
     paths: ['/media/:task_id/:name'],

@@ -53,7 +53,7 @@ export function inviteOperator({ operators, operatorAuth, invitations, now }: De
 function grantsMore(name: string, roles: readonly string[]): GatewayError {
   return new GatewayError(
     'operator_not_allowed',
-    `The operator ${name} can grant only roles that it has, and does not have all of ${roles.join(', ')}.`,
+    `The operator ${name} can grant only its own roles, which do not include all of ${roles.join(', ')}.`,
     { param: 'roles' },
   );
 }

@@ -27,7 +27,7 @@ const query = z.object({
     .enum(['json', 'csv'])
     .default('json')
     .meta({
-      description: `The CSV contains all tasks from \`after\` on, at most ${rowsMax.toLocaleString('en')}, and ignores \`limit\`.`,
+      description: `The CSV contains all tasks from \`after\` on, up to ${rowsMax.toLocaleString('en')} of them. It ignores \`limit\`.`,
     }),
   limit: pageSize,
   after: z.string().optional(),
@@ -54,7 +54,7 @@ const query = z.object({
       'Unix seconds, exclusive. Selects tasks that ended before this time, in the same order and with the same restriction as `ended_after`.',
   }),
   waiting_for: z.string().optional().meta({
-    description: 'Selects tasks that are not submitted yet and whose next channel is this one.',
+    description: 'Selects tasks that have not been submitted yet and will be submitted to this channel next.',
   }),
   callback_failed: z.enum(['true', 'false']).optional().meta({
     description: 'Selects tasks whose callback was abandoned, in the order of their ids.',

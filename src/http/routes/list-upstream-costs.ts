@@ -15,7 +15,7 @@ const query = z.object({
   channel: z.string().min(1),
   from: queryNumber(z.int().min(0).max(timeMax)).meta({ description: 'Unix seconds, inclusive.' }),
   before: queryNumber(z.int().min(0).max(timeMax)).meta({
-    description: 'Unix seconds, exclusive; at most two days after `from`.',
+    description: 'Unix seconds, exclusive. Must be at most two days after `from`.',
   }),
 });
 
@@ -49,7 +49,7 @@ export function listUpstreamCosts(deps: BillingDeps): Route {
     async handle({ query: { channel, from, before } }) {
       const { id } = findChannel(deps.catalogue, channel);
       if (before <= from || before - from > spanSecondsMax) {
-        throw invalidParameter('before', 'before must be after from, by at most two days.');
+        throw invalidParameter('before', 'The parameter before must be after from, by at most two days.');
       }
       return jsonReply({ object: 'list', ...(await billing.costs(id, { from, to: before })) });
     },

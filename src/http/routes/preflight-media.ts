@@ -7,7 +7,7 @@ export function preflightMedia(): Route {
     operationId: 'preflightMedia',
     summary: 'Ask whether a page may read a result',
     description:
-      'The CORS preflight. Pages of any origin may read results, with `range`, `if-range` and `if-none-match`. The response does not reveal whether the file exists.',
+      'Answers the CORS preflight. Pages of any origin may read results, and may send `range`, `if-range` and `if-none-match`. The response does not reveal whether the file exists.',
     tag: 'Videos',
     method: 'options',
     paths: ['/media/:task_id/:name'],

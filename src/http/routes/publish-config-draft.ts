@@ -12,7 +12,7 @@ export function publishConfigDraft({ drafts, nodes }: Pick<RouteDeps, 'drafts' |
     access: 'configuration',
     summary: 'Publish the configuration draft to all processes',
     description:
-      'Responds when every process runs the version or has reported why it cannot load it (`nodes[].refused`), but after five seconds at most. Tasks in flight keep their price and their channel.',
+      'Responds once every process runs the version or has reported why it cannot load it (`nodes[].refused`), and after five seconds at the latest. Tasks in flight keep their price and their channel.',
     method: 'post',
     paths: ['/admin/v1/config/draft/publish'],
     input: z.object({

@@ -21,7 +21,7 @@ export function reloadConfig(deps: Deps): Route {
     access: 'configuration',
     summary: 'Publish gateway.yaml to all processes',
     description:
-      'Reads the file of the process that handles the request, checks it and publishes it. Responds when every process has loaded it or has reported why it cannot (`nodes[].refused`), but after five seconds at most. A file with errors changes nothing.',
+      'Reads the file of the process that handles the request, checks it and publishes it. Responds once every process has loaded the file or has reported why it cannot (`nodes[].refused`), and after five seconds at the latest. A file with errors changes nothing.',
     method: 'post',
     paths: ['/admin/v1/config/reload'],
     input: z.object({

@@ -13,7 +13,8 @@ export function reopenAccount({ accounts, ledger, now }: Deps): Route {
     operationId: 'reopenAccount',
     access: 'access',
     summary: 'Reopen a closed account',
-    description: 'Takes effect on every node within five seconds. The account’s keys are valid as before.',
+    description:
+      'Takes effect on every node within five seconds. The account’s keys work as they did before it was closed.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/reopen'],
     input: z.object({ params: accountParams, body: z.object({ reason }) }),
@@ -22,7 +23,7 @@ export function reopenAccount({ accounts, ledger, now }: Deps): Route {
     async handle({ params, body, operator: by }) {
       const { id, deletion, closedAt: before } = await findAccount(accounts, params.account);
       if (!(await accounts.reopen(id, { at: now(), by, action: 'reopened', reason: body.reason }))) {
-        const why = deletion === undefined ? 'is not closed' : 'is being deleted, or is deleted';
+        const why = deletion === undefined ? 'is not closed' : 'is being deleted, or has been deleted';
         throw new GatewayError('action_not_possible', `The account ${id} ${why}.`);
       }
       const account = await findAccount(accounts, id);

@@ -36,7 +36,7 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
       schema: keySchema.extend({
         key: z.string(),
         replaces: z.string(),
-        old_ends_at: unixSeconds('The old key is rejected from then on.'),
+        old_ends_at: unixSeconds('The old key is rejected from this time on.'),
       }),
     },
     errors: ['key_not_found', 'action_not_possible'],

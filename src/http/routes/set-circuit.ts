@@ -39,7 +39,7 @@ export function setCircuit(deps: Deps): Route {
     access: 'configuration',
     summary: 'Open or close the circuit of a credential',
     description:
-      'Takes effect on every node within five seconds. Tasks in flight continue. Tasks that wait to be submitted move to their next channel, or keep waiting.',
+      'Takes effect on every node within five seconds. Tasks in flight continue. Tasks that are waiting to be submitted move to their next channel, or keep waiting.',
     method: 'post',
     paths: ['/admin/v1/channels/:channel/circuits'],
     input: z.object({ params: channelParams, body }),

@@ -18,7 +18,7 @@ export const statementQuery = z.object({
     .meta({ description: 'The month in UTC, such as `2026-11`.' }),
   format: z.enum(['jsonl', 'csv', 'html']).default('jsonl').meta({
     description:
-      '`jsonl`: one object per line, the first with the opening balance, the last with the closing balance and the sums by kind. `csv`: the same as rows, with amounts as decimals and no text that a spreadsheet would read as a formula. `html`: a printable page.',
+      '`jsonl`: one object per line, the first with the opening balance, the last with the closing balance and the sums by kind. `csv`: the same data as rows, with amounts as decimals and no text that a spreadsheet would read as a formula. `html`: a printable page.',
   }),
 });
 

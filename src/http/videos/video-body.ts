@@ -50,7 +50,7 @@ const duration = z
     if (seconds >= 1 && seconds <= durationSecondsMax) return seconds;
     context.addIssue({
       code: 'custom',
-      message: `must be 1-${durationSecondsMax} seconds (5, "5" or "5s"), or -1 where the model decides`,
+      message: `must be 1-${durationSecondsMax} seconds (5, "5" or "5s"), or -1 to let the model decide`,
     });
     return z.NEVER;
   });
@@ -146,7 +146,7 @@ export const videoBodySchema = z
     input_type: z.enum(inputTypes).optional(),
     image: mediaReference
       .optional()
-      .meta({ description: 'Same as images[0]; ignored if images is present.' }),
+      .meta({ description: 'The same as images[0]. Ignored if images is present.' }),
     images: imageList.optional().meta({
       description:
         'A single image without a role or an input_type is treated as a reference if the model accepts references, and otherwise as the first frame.',
@@ -159,7 +159,9 @@ export const videoBodySchema = z
       description:
         '<width>x<height>, an alternative to `resolution` and `ratio`, which take precedence. If the model does not render this size, the error lists the sizes that it renders.',
     }),
-    duration: duration.optional().meta({ description: 'Seconds: 5, "5" or "5s"; -1 lets the model decide.' }),
+    duration: duration
+      .optional()
+      .meta({ description: 'The duration in seconds: 5, "5" or "5s". -1 lets the model decide.' }),
     seconds: duration
       .optional()
       .meta({ description: 'The legacy name of `duration`. If both are present, `duration` applies.' }),

@@ -158,7 +158,7 @@ async function warnOfOtherData(directory: string, options: MongoOptions): Promis
   ]);
   if (hasOther && !hasOwn) {
     options.report(
-      `MongoDB: ${directory} holds data of another kind of server, which this one cannot read. It starts with an empty database.`,
+      `MongoDB: ${directory} contains data from another kind of server, which this server cannot read. This server starts with an empty database.`,
       'lasting',
     );
   }

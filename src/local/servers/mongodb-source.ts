@@ -168,7 +168,7 @@ async function findJava(options: LocalOptions): Promise<{ path: string } | { fai
   }
   const major = Number(/version "(\d+)/u.exec(version.output)?.[1] ?? 0);
   if (major < javaVersionMin) {
-    return { failure: `Java ${javaVersionMin} or newer is needed, ${path} is ${major}` };
+    return { failure: `Java ${javaVersionMin} or newer is needed, but ${path} is version ${major}` };
   }
   const modules = await runCommand([path, '--list-modules'], options);
   return modules.output.includes('jdk.compiler')

@@ -39,7 +39,7 @@ const pinnedDigests: PinnedDigests = {
 };
 
 export function unpinnedNotice(server: string, host: string): string {
-  return `${server}: no digest is known for what ${host} serves, so only its certificate vouches for it.`;
+  return `${server}: no digest is known for the files from ${host}, so only the host’s certificate vouches for them.`;
 }
 
 export async function digestProblem(
@@ -52,7 +52,7 @@ export async function digestProblem(
       .update(await readFile(file))
       .digest('hex');
     if (pinned[name] !== digest)
-      return `${name} is not used: its SHA-256 is ${digest}, and ${pinned[name] ?? 'none'} is pinned`;
+      return `${name} is not used: its SHA-256 is ${digest}, but ${pinned[name] ?? 'none'} is pinned`;
   }
   return undefined;
 }

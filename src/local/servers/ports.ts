@@ -68,7 +68,7 @@ async function chooseAny(purpose: string): Promise<number> {
     }
   }
   throw new LocalServerError(
-    `No port for ${purpose}: ${neighboursMax} between ${anyPort.from} and ${anyPort.below} were tried, and none can be bound.`,
+    `No port is free for ${purpose}: ${neighboursMax} ports between ${anyPort.from} and ${anyPort.below} were tried, but none could be bound.`,
   );
 }
 

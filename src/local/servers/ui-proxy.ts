@@ -95,7 +95,7 @@ function passed({ headers }: IncomingMessage): OutgoingHttpHeaders {
 function refuse(incoming: IncomingMessage, answer: ServerResponse): void {
   incoming.resume();
   const message =
-    'Switched off here: it would bypass the ledger. Use an update on the task’s page, or `gateway tasks action`.';
+    'This action is switched off here, because it would bypass the ledger. Use an update on the task’s page, or `gateway tasks action`.';
   answer.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify({ message }));
 }
 

@@ -65,7 +65,7 @@ function Month({ shown: { projection, spent, currency } }) {
       [
         'Projected',
         projected === null
-          ? 'Not known before three complete days (UTC).'
+          ? 'Not known until three days (UTC) are complete.'
           : `${money(projected)} ${currency}, if each remaining day is charged the average of ${counted(days, 'complete day')}`,
       ],
       ['Ends', html`<${Time} at=${end} />`],

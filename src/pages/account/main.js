@@ -61,7 +61,7 @@ function describe({ account, name, scopes, models }) {
 
 const signInWords = {
   title: 'Your account',
-  lead: 'For API key holders. The key stays in this tab until it is closed.',
+  lead: 'For API key holders. The key is kept only in this tab, until you close it.',
   label: 'API key',
   gone: 'The key is no longer valid. Sign in again.',
   hint: 'The key begins with sk-. npm start prints one. For any other gateway, ask its operator.',

@@ -166,6 +166,6 @@ function outcomeOf(tried) {
   const took = `after ${tried.duration_ms} ms`;
   if (tried.status === null) return `There was no response ${took} (${answerOf(tried)}).`;
   return isAccepted(tried)
-    ? `Your server accepted it with ${tried.status} ${took}.`
+    ? `Your server accepted the event with ${tried.status} ${took}.`
     : `Your server responded with ${tried.status} ${took}. A callback is delivered only if the status is 2xx.`;
 }

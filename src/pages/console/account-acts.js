@@ -126,7 +126,7 @@ function actsOf({ available, overdraft_limit: limit }, currency) {
       effect: ({ amount = '' }) =>
         isAmount(amount)
           ? `${money(amount.trim())} ${currency} is added to the ${money(available)} ${currency} available.`
-          : 'The amount is a number with at most six places, such as 12.50.',
+          : 'The amount must be a number with at most six decimal places, such as 12.50.',
     },
     overdraft: {
       path: 'overdraft',
@@ -140,19 +140,19 @@ function actsOf({ available, overdraft_limit: limit }, currency) {
       ],
       effect: ({ overdraft_limit: written = '' }) =>
         isAmount(written)
-          ? `It may go ${money(written.trim())} ${currency} below zero (currently: ${money(limit)} ${currency}). Existing holds stay.`
-          : 'The limit is a number with at most six places, such as 12.50.',
+          ? `The balance may go ${money(written.trim())} ${currency} below zero (currently: ${money(limit)} ${currency}). Existing holds remain.`
+          : 'The limit must be a number with at most six decimal places, such as 12.50.',
     },
     close: {
       path: 'close',
       fields: [reason],
       effect: () =>
-        'Within five seconds, no node creates anything new. Tasks in flight continue and are settled, and keys can still read.',
+        'Within five seconds, all nodes stop creating anything new for the account. Tasks in flight continue and are settled, and keys can still read.',
     },
     reopen: {
       path: 'reopen',
       fields: [reason],
-      effect: () => 'Within five seconds, its keys can create tasks on every node again.',
+      effect: () => 'Within five seconds, the account’s keys can create tasks again, on every node.',
     },
   };
 }

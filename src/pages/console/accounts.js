@@ -77,10 +77,10 @@ export function Accounts({ api, may, currency, place }) {
 /** @param {{ of: Created, onClose: () => void }} props */
 export function WebhookSecret({ of: { webhook_secret: secret, uncredited }, onClose }) {
   return html`<${Secret}
-    title="Its webhook secret"
+    title="The account’s webhook secret"
     secret=${secret}
     note=${html`The owner of the account verifies callbacks with it. It can be replaced later.
-    ${uncredited !== undefined && html`<strong role="alert"> The account is created, but its first credit failed: ${uncredited}</strong>`}`}
+    ${uncredited !== undefined && html`<strong role="alert"> The account was created, but its first credit failed: ${uncredited}</strong>`}`}
     onClose=${onClose}
   />`;
 }
@@ -131,10 +131,13 @@ export function createDialog({ api, may, currency, onCreated }) {
       ...(may('creditAccount') ? amounts : []),
     ],
     effect: ({ amount = '' }) =>
-      `Creates it${amount.trim() === '' ? ' without money' : ` and adds ${amount.trim()} ${currency}`}. Its webhook secret is shown once, here.`,
+      `Creates the account${amount.trim() === '' ? ' without money' : ` and adds ${amount.trim()} ${currency}`}. Its webhook secret is shown once, here.`,
     async run({ id = '', name, amount = '', overdraft_limit: limit = '' }) {
       if (amount !== '' && !(isAmount(amount) && Number(amount) > 0))
-        throw mistake('amount', 'The credit is a positive number with at most six places, such as 12.50.');
+        throw mistake(
+          'amount',
+          'The credit must be a positive number with at most six decimal places, such as 12.50.',
+        );
       /** @type {Created} */
       const created = await api.post('/admin/v1/accounts', {
         id,

@@ -117,7 +117,7 @@ function grouped(texts) {
         />
       </p>`,
   )}
-  ${others > 0 && html`<p class="soft">${`The same, with different amounts, for ${counted(others, 'task')}.`}</p>`}`;
+  ${others > 0 && html`<p class="soft">${`The effect is the same, with different amounts, for ${counted(others, 'task')}.`}</p>`}`;
 }
 
 /** @param {{ label: string, rows: readonly { id: string, text: string }[] }} props */

@@ -8,7 +8,7 @@ import { words } from '../shared/format.js';
  */
 export const phrases = {
   retry_now: 'ended the wait of {target}',
-  adopt: 'gave an upstream job to {target}',
+  adopt: 'assigned an upstream job to {target}',
   resubmit: 'resubmitted {target}',
   fail: 'ended {target} as failed',
   cancel: 'cancelled {target}',
@@ -16,10 +16,10 @@ export const phrases = {
   extend: 'extended the deadline of {target}',
   accept_charge: 'accepted the charge of {target}',
   undo: 'undid the adoption of a job by {target}',
-  redeliver: 'requested the callback of {target} again',
+  redeliver: 'requested redelivery of the callback of {target}',
   refund: 'refunded {target}',
   refundImages: 'refunded {target}',
-  getTaskRequest: 'opened the caller’s request of {target}',
+  getTaskRequest: 'opened the caller’s request for {target}',
   setChannel: 'switched the channel {target} {enabled}',
   setCircuit: 'set a circuit of the channel {target}, for the credential {credential}, to {state}',
   createAccount: 'created the account {target}',

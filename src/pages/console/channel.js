@@ -135,8 +135,8 @@ function pausing({ id, enabled }) {
   return {
     title: enabled ? `Pause ${id}` : `Resume ${id}`,
     effect: enabled
-      ? 'Within seconds, no node submits new tasks there. Tasks in flight stay on the channel.'
-      : 'The configuration file decides again whether it accepts new tasks.',
+      ? 'Within seconds, all nodes stop submitting new tasks to the channel. Tasks in flight stay on the channel.'
+      : 'The configuration file determines again whether the channel accepts new tasks.',
     path: `${channelsPath}/${encodeURIComponent(id)}`,
     body: ({ reason }) => ({ enabled: !enabled, reason }),
   };
@@ -153,7 +153,7 @@ function opening({ id, credentials, models }) {
   return {
     title: `Open a circuit of ${id}`,
     effect:
-      'Within five seconds, no node submits anything there. Tasks in flight continue. Waiting tasks move to their next channel, or keep waiting.',
+      'Within five seconds, all nodes stop submitting anything through this circuit. Tasks in flight continue. Waiting tasks move to their next channel, or keep waiting.',
     path: `${channelsPath}/${encodeURIComponent(id)}/circuits`,
     fields: [
       {
@@ -167,7 +167,7 @@ function opening({ id, credentials, models }) {
         label: 'Model',
         choices: [['', 'All models'], ...models.map((name) => [name, name])],
       },
-      { name: 'minutes', label: 'Minutes (empty: until it is closed)', isOptional: true },
+      { name: 'minutes', label: 'Minutes (empty: until the circuit is closed)', isOptional: true },
     ],
     body: ({ credential, model, minutes = '', reason }) => ({
       credential,

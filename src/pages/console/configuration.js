@@ -223,7 +223,7 @@ function dialogs(api, { revision, base, running }, { onSaved, onPublished }) {
       title: 'Publish the draft',
       fields: [{ name: 'reason', label: 'Reason' }],
       effect: effect(
-        `All processes load it within seconds. Tasks in flight keep their price and channel.${base === running ? '' : ` It replaces version ${running}.`}`,
+        `All processes load the draft within seconds. Tasks in flight keep their price and channel.${base === running ? '' : ` It replaces version ${running}.`}`,
       ),
       button: 'Publish',
       async run({ reason }) {

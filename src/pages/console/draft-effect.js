@@ -37,7 +37,7 @@ export function Effect({ api, currency }) {
     setBusy(false);
   }
 
-  return html`<h2>What it would have charged</h2>
+  return html`<h2>What the draft would have charged</h2>
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
     ${
       tried === undefined
@@ -68,7 +68,7 @@ function Result({ tried, currency }) {
       columns=${[{ title: 'Model', cell: modelOf, by: modelOf }, ...columnsIn(currency)]}
       rows=${tried.by_model}
       keyOf=${modelOf}
-      empty="No model had a task in these days."
+      empty="No model had a task on these days."
     />
     <h3>Who would have paid more or less</h3>
     <${Table}
@@ -76,7 +76,7 @@ function Result({ tried, currency }) {
       columns=${[{ title: 'Account', cell: nameOf, by: nameOf }, ...columnsIn(currency)]}
       rows=${tried.by_account}
       keyOf=${nameOf}
-      empty="No account had a task in these days."
+      empty="No account had a task on these days."
     />`;
 }
 

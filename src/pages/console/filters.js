@@ -181,7 +181,7 @@ function Search({ find, searchRef }) {
       goTo(linkTo(['tasks'], { find: id }));
     }}
   >
-    <label class="hidden-text" for="find">Find by a part of an id, a name or words of an error</label>
+    <label class="hidden-text" for="find">Find by part of an id, a name or words from an error</label>
     <input
       id="find"
       type="search"

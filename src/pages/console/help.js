@@ -2,7 +2,7 @@ import { Dialog } from '../shared/dialog.js';
 import { html } from '../shared/preact.js';
 
 const keys = [
-  ['/', 'Find by a part of an id, a name or words of an error'],
+  ['/', 'Find by part of an id, a name or words from an error'],
   ['j  k', 'Next and previous row'],
   ['Enter', 'Open the focused row, or press the focused button'],
   ['x', 'Select or deselect the row'],

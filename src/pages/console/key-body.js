@@ -75,13 +75,13 @@ export function keyFields({ models, channels }, currency, may) {
     },
     {
       name: 'models',
-      label: 'For these models only (none: all)',
+      label: 'Only for these models (none selected: all)',
       isOptional: true,
       picks: models.map((name) => [name, name]),
     },
     ...limits.map(([name = '', title]) => ({
       name,
-      label: `May spend ${title}, in ${currency} (empty: no cap)`,
+      label: `The most the key may spend ${title}, in ${currency} (empty: no cap)`,
       isOptional: true,
       param: 'caps',
     })),
@@ -93,7 +93,7 @@ export function keyFields({ models, channels }, currency, may) {
     },
     {
       name: 'channels',
-      label: 'By these channels only (none: all)',
+      label: 'Only through these channels (none selected: all)',
       isOptional: true,
       isRare: true,
       picks: channels.map((name) => [name, name]),
@@ -104,12 +104,12 @@ export function keyFields({ models, channels }, currency, may) {
 
 /** @type {readonly import('./field.d.ts').Field[]} */
 const limitFields = [
-  { name: 'addresses', label: 'From these addresses or networks only (empty: any)', isOptional: true },
-  { name: 'requests_per_minute', label: 'Requests a minute (empty: any number)', isOptional: true },
-  { name: 'concurrent_tasks', label: 'Tasks at once (empty: any number)', isOptional: true },
-  { name: 'duration_max', label: 'Longest video, in seconds (empty: any)', isOptional: true },
-  { name: 'resolution_max', label: 'Largest resolution, such as 1080p (empty: any)', isOptional: true },
-  { name: 'routes', label: 'For these operations only, by operationId (empty: all)', isOptional: true },
+  { name: 'addresses', label: 'Only from these IP addresses or networks (empty: any)', isOptional: true },
+  { name: 'requests_per_minute', label: 'Requests per minute (empty: no limit)', isOptional: true },
+  { name: 'concurrent_tasks', label: 'Concurrent tasks (empty: no limit)', isOptional: true },
+  { name: 'duration_max', label: 'Longest video, in seconds (empty: no limit)', isOptional: true },
+  { name: 'resolution_max', label: 'Largest resolution, such as 1080p (empty: no limit)', isOptional: true },
+  { name: 'routes', label: 'Only for these operations, by operationId (empty: all)', isOptional: true },
   {
     name: 'end_user_required',
     label: 'Must every request name its end user?',
@@ -121,7 +121,7 @@ const limitFields = [
   },
   {
     name: 'asset_urls',
-    label: 'May it use asset:// media of an upstream account, which all callers share?',
+    label: 'May the key use asset:// media of an upstream account, which all callers share?',
     value: 'false',
     choices: [
       ['false', 'No'],

@@ -144,7 +144,7 @@ function dialogOf(doing, { api, self, onLink }) {
     button: 'Revoke',
     fields: [reason],
     effect: () =>
-      `The console rejects ${name} from the next request on, and the API rejects the token within five seconds. The records of what ${name} did are kept.`,
+      `The console rejects the next request of ${name}, and the API rejects the token within five seconds. The records of what ${name} did are kept.`,
     run,
   };
 }
@@ -160,7 +160,7 @@ function invite(api, self, onLink) {
     title: 'Invite an operator',
     button: 'Create the link',
     fields: [
-      { name: 'name', label: 'Name (in lowercase letters; every record of what they do shows it)' },
+      { name: 'name', label: 'Name (in lowercase letters; shown in every record of what the operator does)' },
       rolesOffered(self),
       {
         name: 'valid_seconds',

@@ -4,11 +4,11 @@ import { html } from '../shared/preact.js';
 /** @type {Record<string, string>} */
 const measures = {
   million_tokens: 'a million tokens',
-  million_text_tokens: 'a million output tokens of text',
-  million_input_text_tokens: 'a million input tokens of text',
-  million_input_image_tokens: 'a million input tokens of images',
-  million_input_audio_tokens: 'a million input tokens of audio',
-  million_input_video_tokens: 'a million input tokens of videos',
+  million_text_tokens: 'a million text output tokens',
+  million_input_text_tokens: 'a million text input tokens',
+  million_input_image_tokens: 'a million image input tokens',
+  million_input_audio_tokens: 'a million audio input tokens',
+  million_input_video_tokens: 'a million video input tokens',
   million_cached_tokens: 'a million cached input tokens',
   second: 'a second',
   frame: 'a frame',

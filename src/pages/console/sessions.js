@@ -33,7 +33,7 @@ export function Sessions({ api, may, self }) {
       : doing && {
           title: `End a session of ${doing.operator}`,
           effect: () =>
-            `${doing.operator} is signed out there at the next request, on every node. The token stays valid.`,
+            `${doing.operator} is signed out of this session at the next request, on every node. The token stays valid.`,
           run: ({ reason: why = '' }) => api.remove(withQuery(`${path}/${doing.id}`, { reason: why })),
         };
   return html`<div class="row apart">

@@ -11,5 +11,5 @@ const words = {
   lead: 'For operators. A session ends after twelve hours, or when its tab is closed.',
   label: 'Operator’s token',
   gone: 'Your session has ended. Sign in again.',
-  hint: html`ADMIN_TOKEN of the configuration, or a token of <code>gateway operators add NAME</code>.`,
+  hint: html`The gateway’s ADMIN_TOKEN, or a token from <code>gateway operators add NAME</code>.`,
 };

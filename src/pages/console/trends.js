@@ -62,11 +62,11 @@ export function TrendsSection({ api, channel: only }) {
     </div>
     ${trends && html`<${Groups} trends=${trends} by=${asked.by} />`}
     <details>
-      <summary>The numbers of the charts</summary>
+      <summary>The numbers behind the charts</summary>
       ${
         trends &&
         html`<${Table}
-          label="The numbers of the charts"
+          label="The numbers behind the charts"
           columns=${stepColumns(trends.currency)}
           rows=${trends.data.toReversed()}
           keyOf=${(/** @type {Step} */ { at }) => String(at)}

@@ -8,7 +8,7 @@ import type { BillFormat } from '../provider.ts';
  */
 export const arkBill: BillFormat = {
   source:
-    'the `List` of ListBillDetail by day as CSV, with its names as the header; only lines of this product',
+    'the daily `List` of ListBillDetail as CSV, with its field names as the header and only the lines of this product',
   columns: {
     amount: 'PayableAmount',
     at: 'ExpenseDate',

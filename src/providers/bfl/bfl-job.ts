@@ -53,10 +53,10 @@ export async function bflJobStatus(
   }
   if (!isSuccess(answer)) throw bflRefusal(answer);
   if (job === undefined || (job.id !== undefined && job.id !== id))
-    throw unreadableError(answer, 'it is not about the job');
+    throw unreadableError(answer, 'it does not describe the job');
   const expiresAt = (endedAt = now / 1000) => Math.floor(endedAt) + kind.linkLifeSeconds;
   const status = bflStatus(job, { expiresAt, facts: kind.facts, cost: creditCost(cost) });
-  if (status === undefined) throw unreadableError(answer, 'the job is ready and has no file');
+  if (status === undefined) throw unreadableError(answer, 'the job is ready, but has no file');
   return status;
 }
 

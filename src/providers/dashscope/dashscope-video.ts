@@ -40,7 +40,9 @@ export const dashscopeVideo: VideoProvider = {
 };
 
 function check(_: VideoRequest, name: string): RequestIssue | undefined {
-  return /video-?edit/.test(name) ? issue('model', 'Models that edit a video are not served.') : undefined;
+  return /video-?edit/.test(name)
+    ? issue('model', 'This adapter does not serve models that edit videos.')
+    : undefined;
 }
 
 const unspecifiedResolution = '720p';

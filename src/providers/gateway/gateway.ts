@@ -90,7 +90,7 @@ export const gateway: Provider = {
     vendor: 'Another gateway with this API or a similar one (new-api)',
     inputs: 'text, frames, reference images, videos and audio, where the underlying model accepts them',
     unverified: [
-      'whether a failed job is billed, which the other gateway decides',
+      'whether a failed job is billed, which depends on the other gateway',
       'which format similar gateways use: their documentation and code disagree, so both formats are accepted',
     ],
   },

@@ -15,7 +15,7 @@ export const google: Provider = {
       'whether a rejection without a video comes before or after rendering: it is treated as output moderation',
       'whether a cancelled interaction is billed for what it has rendered: it counts as free',
       'how many images Nano Banana 2.1 accepts',
-      'whether `gemini-3.1-flash-image` still works: its end was announced for 2026-10-29, but the SDK of 2026-11 has it',
+      'whether `gemini-3.1-flash-image` still works: its end was announced for 2026-10-29, but the SDK of 2026-11 still has it',
       'which inputs Veo 3.1 Lite accepts besides text and frames',
     ],
   },

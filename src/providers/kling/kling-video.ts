@@ -64,7 +64,10 @@ function checkElements(request: VideoRequest, model: string): RequestIssue | und
   const hasFrames = firstFrame !== undefined;
   const max = hasFrames ? elementsBesideFramesMax : media.references;
   return references.length + elements.length > max
-    ? issue(hasFrames ? param : 'references', `The model accepts at most ${max} images and elements here.`)
+    ? issue(
+        hasFrames ? param : 'references',
+        `The model accepts at most ${max} images and elements for this request.`,
+      )
     : undefined;
 }
 

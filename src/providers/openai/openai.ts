@@ -208,7 +208,11 @@ async function listModels(context: ProviderContext): Promise<void> {
     });
   if (!isSuccess(answer)) throw refusalError(answer, readConventionRefusal(answer.json), openaiFailures);
   if (isSuccess(await context.request({ method: 'GET', url: target.url, signal })))
-    throw new UpstreamError('rejected', 'The models are listed without a key.', { code: 'public_list' });
+    throw new UpstreamError(
+      'rejected',
+      'This upstream lists its models even without a key, so the list does not prove that the key works.',
+      { code: 'public_list' },
+    );
 }
 
 /**

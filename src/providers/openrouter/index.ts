@@ -257,7 +257,7 @@ export const openrouter: Provider = {
   about: {
     vendor: 'OpenRouter',
     inputs:
-      'text; a first frame, or a first and a last one; reference images and, if the model accepts them, reference videos and audio. The vendor decides what each model can render',
+      'text; a first frame, or a first and a last frame; reference images and, if the model accepts them, reference videos and audio. The vendor decides what each model can render',
     costUnit: 'USD',
     unverified: [
       'whether a failed job is billed',

@@ -130,7 +130,9 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
     message,
   });
   if (rule === undefined || !inputsOf(field, rule).includes(mappedInputOf(request)))
-    return isDispensable(field, value) ? undefined : refuse(`The model does not accept ${field} here.`);
+    return isDispensable(field, value)
+      ? undefined
+      : refuse(`The model does not accept ${field} for this request.`);
   if (rule.fixed !== undefined)
     return rule.fixed.includes(textOf(value))
       ? undefined
@@ -140,7 +142,7 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
   if (rule.values !== undefined && !Object.hasOwn(rule.values, textOf(value)))
     return refuse(`${field} must be one of ${Object.keys(rule.values).join(', ')}.`);
   if (Array.isArray(value) && value.length > itemsMax(field, rule))
-    return refuse(`The model accepts at most ${itemsMax(field, rule)} here.`);
+    return refuse(`The model accepts at most ${itemsMax(field, rule)} for this request.`);
   const needsPixels = rule.values === undefined && (rule.form === 'object' || rule.form === 'sides');
   return needsPixels && parseSize(textOf(value)) === undefined
     ? refuse('size must be <width>x<height>.')

@@ -97,9 +97,13 @@ function notSayable(why: string): UpstreamError {
 }
 
 function notBuilt(): UpstreamError {
-  return new UpstreamError('not_sent', 'The request could not be built within the limits of its thread.', {
-    code: 'vendor_file_limit',
-  });
+  return new UpstreamError(
+    'not_sent',
+    'The request could not be built within the time and memory limits for vendor files.',
+    {
+      code: 'vendor_file_limit',
+    },
+  );
 }
 
 const refusalSchema = z.object({

@@ -126,7 +126,7 @@ export const vidu: Provider = {
   about: {
     vendor: 'Vidu',
     inputs:
-      'text; a first frame, or a first and a last one; up to 7 reference images. A lost job is found by its `payload`, which requires reading each job',
+      'text; a first frame, or a first and a last frame; up to 7 reference images. A lost job is found by its `payload`, which requires reading each job',
     costUnit: 'credits',
     unverified: [
       'which jobs can be cancelled, and whether their credits are returned: the documentation covers only off-peak jobs, which the adapter does not use',

@@ -97,7 +97,7 @@ describe('presentTask', () => {
     (cause) => {
       const wait = { cause, since: 1_000, until: 61_000, ahead: 3, channel: 'secret', code: 'secret' };
       expect(presentTask({ ...task, status: 'pending', wait }, noMediaUrl).message).toBe(
-        `${waitMessages[cause]} 3 tasks were ahead of it. Since 1970-01-01T00:00:01Z. The next try begins after 1970-01-01T00:01:01Z.`,
+        `${waitMessages[cause]} 3 tasks were ahead of it. Since 1970-01-01T00:00:01Z. The next attempt begins after 1970-01-01T00:01:01Z.`,
       );
       expect(presentTask({ ...task, status: 'succeeded', wait }, noMediaUrl).message).toBe(
         'The task succeeded.',

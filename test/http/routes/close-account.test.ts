@@ -16,7 +16,7 @@ it('nothing new is created anywhere; running tasks keep their holds, and everyth
     available: '9.000000',
     held: '1.000000',
     balance_note:
-      '1.000000 is held for tasks in flight. The unused part is refunded when they end. 9.000000 is available. After you pay it out, record a credit of -9.000000.',
+      '1.000000 is held for tasks in flight. The unused part is released when they end. 9.000000 is available. After you pay it out, record a credit of -9.000000.',
     changes: [
       { by: 'admin', action: 'created' },
       { at: expect.any(Number), by: 'admin', action: 'closed', reason: 'left us' },

@@ -18,7 +18,7 @@ it('has the fields of an entry, and names the entries below it', async () => {
   expect(body.fields).toContainEqual({
     pointer: '/retention/requests_days',
     name: 'retention.requests_days',
-    description: 'Days for which requests are kept after the deadline of their task',
+    description: 'The number of days for which a request is kept after its task’s deadline',
     type: 'number',
     options: [],
     required: false,

@@ -28,7 +28,7 @@ it('409: not closed; 404; 400', async () => {
   expect(await reopen(id)).toMatchObject(refused('is not closed'));
   await world.admin('POST', `/accounts/${id}/close`, { reason: 'left' });
   await world.admin('POST', `/accounts/${id}/delete`, { reason: 'left' });
-  expect(await reopen(id)).toMatchObject(refused('is being deleted, or is deleted'));
+  expect(await reopen(id)).toMatchObject(refused('is being deleted, or has been deleted'));
   expect((await reopen('none')).code).toBe('account_not_found');
   expect((await reopen(id, {})).param).toBe('reason');
 });

@@ -21,7 +21,7 @@ const message = z.looseObject({
   images: z
     .array(z.object({ image_url: z.object({ url: z.string() }) }))
     .optional()
-    .meta({ description: 'The images of an earlier response.' }),
+    .meta({ description: 'The images from an earlier response.' }),
 });
 
 export const chatBody = z
@@ -35,7 +35,10 @@ export const chatBody = z
     image_config: z
       .looseObject({ aspect_ratio: z.string().optional(), image_size: z.string().optional() })
       .optional(),
-    stream: z.boolean().optional().meta({ description: 'If true, each image is a chunk.' }),
+    stream: z
+      .boolean()
+      .optional()
+      .meta({ description: 'If true, the response is a stream in which each image is one chunk.' }),
   })
   .meta({
     id: 'ChatCompletionRequest',

@@ -20,7 +20,7 @@ export function chatRoute({ operationId, path, dialect }: ChatRoute) {
         operationId,
         summary: 'Generate images in a chat',
         description:
-          'For image models only. Waits up to ten minutes for the images and returns them as data URLs. If you send `stream: true`, each image is a chunk, and a comment line is sent every 15 seconds during rendering.',
+          'For image models only. Waits up to ten minutes for the images and returns them as data URLs. If you send `stream: true`, each image is sent as one chunk, and a comment line is sent every 15 seconds during rendering.',
         ...(dialect === undefined ? {} : { dialect }),
         paths: [path],
         documentedBody: chatBody,

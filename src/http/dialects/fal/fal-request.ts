@@ -21,7 +21,7 @@ export const falRequestSchema = z
 
 /** The first two path segments of a model's URL. The URLs of its requests start with the same segments. */
 export const falModelParams = z.object({
-  owner: z.string().min(1).meta({ description: 'Any text if the model name has no slash.' }),
+  owner: z.string().min(1).meta({ description: 'Can be any text if the model name has no slash.' }),
   name: z.string().min(1),
 });
 export type FalModel = z.output<typeof falModelParams>;

@@ -26,7 +26,7 @@ export const falResultSchema = z
 
 export const falFailures = {
   422: { description: 'The request failed because of its input.', schema: falErrorSchema },
-  500: { description: 'The request failed for another reason.', schema: falErrorSchema },
+  500: { description: 'The request failed for a reason other than its input.', schema: falErrorSchema },
 } satisfies Route['otherAnswers'];
 
 export async function replyWithFalResult(

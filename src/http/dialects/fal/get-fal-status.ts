@@ -13,7 +13,7 @@ export function getFalStatus(deps: DialectDeps): Route {
     operationId: 'getFalStatus',
     scope: 'read_own',
     summary: 'Get the status of a queued request',
-    description: 'Works for all of the account’s tasks, whichever API created them. There are no logs.',
+    description: 'Works for all of the account’s tasks, whichever API created them. `logs` is always empty.',
     dialect: falDialect,
     method: 'get',
     reads: 'one',

@@ -16,7 +16,7 @@ export function runFalRequest(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Generate a video in one request',
     description:
-      'Responds when the task has ended, which takes minutes. Send an `Idempotency-Key`, so that a retry after a broken connection finds the same task. The queue does not have this problem.',
+      'Responds when the task has ended, which takes minutes. Send an `Idempotency-Key`, so that a retry after a broken connection finds the same task. Requests to the queue do not have this problem.',
     paths: ['/fal/run/:owner/:name'],
     input: z.object({ params: falModelParams, body: anyFields }),
     documentedBody: falBody,

@@ -18,7 +18,7 @@ export function createOpenaiVideo(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Create a video',
     description:
-      'Accepts JSON or a form. Which `seconds`, `size` and `input_reference` are accepted depends on the model, whose own defaults apply to absent fields. All fields of `POST /v1/videos/generations` are allowed as well. `Idempotency-Key` works in the same way.',
+      'Accepts JSON or a form. The model determines which values of `seconds`, `size` and `input_reference` are accepted. Its defaults apply to absent fields. All fields of `POST /v1/videos/generations` are allowed as well. `Idempotency-Key` works as it does there.',
     dialect: openaiDialect,
     paths: ['/v1/videos'],
     input: z.object({ body: anyFields }),

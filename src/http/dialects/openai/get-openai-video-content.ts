@@ -9,7 +9,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 const query = z.object({
   variant: z.enum(['video', 'thumbnail', 'spritesheet']).default('video').meta({
     description:
-      '`thumbnail` is the last frame, if the model delivered one, which some do on request (`return_last_frame`). Otherwise, and for `spritesheet`, the response is 404.',
+      '`thumbnail` is the last frame, which some models deliver on request (`return_last_frame`). If the model delivered none, and for `spritesheet`, the response is 404.',
   }),
 });
 
@@ -26,7 +26,10 @@ export function getOpenaiVideoContent(deps: DialectDeps): Route {
     async handle({ params, query: { variant }, reach, meta }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       if (variant === 'spritesheet')
-        throw resultNotFound('There are no spritesheets: this gateway does not decode videos.', 'variant');
+        throw resultNotFound(
+          'Spritesheets are not available, because this gateway does not decode videos.',
+          'variant',
+        );
       const part = variant === 'thumbnail' ? 'last_frame' : 'video';
       return replyWithContent(task, { index: 0, meta, part }, deps);
     },

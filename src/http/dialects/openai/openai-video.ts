@@ -14,14 +14,18 @@ export const openaiVideoSchema = z
     id: z.string(),
     object: z.literal('video'),
     status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
-    progress: z.number().meta({ description: '0-100. 0 if the upstream does not report it.' }),
+    progress: z
+      .number()
+      .meta({
+        description: 'The progress in per cent, from 0 to 100. 0 if the upstream does not report it.',
+      }),
     model: z.string(),
     prompt: z.string().nullable().meta({ description: 'Null once the request is no longer kept.' }),
     seconds: z.string(),
     size: z.string().meta({ description: '`<width>x<height>`. Empty if the model chooses the size.' }),
     created_at: unixSeconds(),
     completed_at: unixSeconds().nullable(),
-    expires_at: unixSeconds('The result can be fetched until then.').nullable(),
+    expires_at: unixSeconds('The result can be fetched until this time.').nullable(),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     remixed_from_video_id: z.string().nullable().meta({
       description: 'Present only in the response to a remix, because it is not stored.',

@@ -21,7 +21,7 @@ export const openrouterJobSchema = z
     usage: z
       .object({ cost: z.number().nullable(), is_byok: z.literal(false) })
       .optional()
-      .meta({ description: '`cost` is in US dollars. Null if the gateway uses another currency.' }),
+      .meta({ description: '`cost` is in US dollars. It is null if the gateway uses another currency.' }),
     warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
   })
   .meta({ id: 'OpenrouterJob' });

@@ -17,7 +17,7 @@ export function createModelPrediction(deps: DialectDeps): Route {
     input: z.object({
       params: z.object({
         owner: z.string().min(1).meta({
-          description: 'Any text if the model name has no slash.',
+          description: 'Can be any text if the model name has no slash.',
         }),
         name: z.string().min(1),
       }),

@@ -109,13 +109,13 @@ async function distinct(sending: Sending, field: string, values: Values): Promis
     const sent = await sentWith(sending, { [field]: value });
     if (sent === undefined) return `nothing is sent for ${value}`;
     const other = seen.get(sent);
-    if (other !== undefined) return `${value} and ${other} make the same request`;
+    if (other !== undefined) return `${value} and ${other} produce the same request`;
     seen.set(sent, value);
   }
   if (seen.size > 1) return undefined;
   const without = await sentWith(sending, { [field]: undefined });
   return without !== undefined && seen.has(without)
-    ? `${String(values[0])} makes the same request as no value`
+    ? `${String(values[0])} produces the same request as no value`
     : undefined;
 }
 

@@ -81,7 +81,7 @@ function operationOf({ steps }: Specimen['fixture']) {
 }
 
 function expectState({ state, error }: Outcome, expected: string): string | undefined {
-  return state === expected ? undefined : `it is ${shown(state ?? error)}, and must be ${expected}`;
+  return state === expected ? undefined : `it is ${shown(state ?? error)}, but must be ${expected}`;
 }
 
 function expectOutcome(
