@@ -11,6 +11,8 @@ export function needsStorage({ video, imageTask }: Provider): boolean {
 }
 
 /** Callers cannot use links that need the vendor's key or expire too soon. */
-export function isUnusable({ linkLifeSeconds, linkHeaders }: ResultLinks): boolean {
-  return linkHeaders !== undefined || (linkLifeSeconds ?? Infinity) < linkLifeMinSeconds;
+export function isUnusable({ linkLifeSeconds, linkHeaders, someNeedKey }: ResultLinks): boolean {
+  return (
+    (linkHeaders !== undefined && someNeedKey !== true) || (linkLifeSeconds ?? Infinity) < linkLifeMinSeconds
+  );
 }

@@ -115,6 +115,8 @@ export interface ResultLinks {
    * Only the vendor's own hosts may receive those headers.
    */
   readonly linkHeaders?: (url: string, context: ProviderContext) => Readonly<Record<string, string>>;
+  /** Only some of the links require the key. Without a storage, callers get the others. */
+  readonly someNeedKey?: true;
 }
 
 export interface TaskProvider<Request> extends ResultLinks {

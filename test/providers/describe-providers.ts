@@ -142,7 +142,7 @@ function secondsWords({ seconds = {} }: PlainFacts): string {
 }
 
 function jobRow<Request>(kind: string, part: TaskProvider<Request>, { unbilled }: ProviderFacts): string[] {
-  const { cancelUntil, find, linkLifeSeconds, linkHeaders } = part;
+  const { cancelUntil, find, linkLifeSeconds, linkHeaders, someNeedKey } = part;
   const life =
     linkLifeSeconds === undefined ? 'a day, or unknown' : lifeWords(Math.round(linkLifeSeconds / 60));
   return [
@@ -156,7 +156,9 @@ function jobRow<Request>(kind: string, part: TaskProvider<Request>, { unbilled }
     part.list === undefined ? 'no' : `up to ${part.listMax ?? 100}`,
     find === undefined ? 'an operator decides' : 'found by our marker',
     unbilled === undefined ? 'not known' : unbilledWords(unbilled),
-    linkHeaders === undefined ? life : `${life}; they need the key, so results are always copied`,
+    linkHeaders === undefined
+      ? life
+      : `${life}; ${someNeedKey === true ? 'some need the key, and only their copies can be opened' : 'they need the key, so results are always copied'}`,
   ];
 }
 

@@ -79,6 +79,15 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await readAll(status.items, headersOf)).toBeGreaterThan(100);
   });
 
+  it.each(['[sim:content-redirect]', '[sim:proxy-link]'])(
+    'reads a file that its vendor serves %s',
+    async (fault) => {
+      const status = await end(fault);
+      if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
+      expect(await readAll(status.items, (url) => vendor.linkHeaders(url, context()))).toBeGreaterThan(100);
+    },
+  );
+
   it.each(['', '[sim:missing-usage]'])('a success is complete %s', async (fault) => {
     const ended = await end(fault);
     if (ended.state !== 'succeeded') throw new Error(`it is ${ended.state}`);

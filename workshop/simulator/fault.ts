@@ -22,7 +22,7 @@ export const transportFaults = [
 export const taskFaults = [
   'render', 'queue', 'ratio', 'duration', 'input-seconds', 'never-finishes', 'never-starts', 'backwards',
   'unknown-status', 'failed', 'moderation-in-task', 'missing-usage', 'usage-above', 'missing-url', 'url-403',
-  'vanishes', 'item-error', 'item-moderation', 'bytes', 'docs-shape', 'legacy-url', 'ark-shape', 'content-redirect',
+  'vanishes', 'item-error', 'item-moderation', 'bytes', 'docs-shape', 'legacy-url', 'ark-shape', 'content-redirect', 'proxy-link',
 ] as const; // prettier-ignore
 
 export const callbackFaults = [

@@ -52,6 +52,8 @@ const gatewayVideo: VideoProvider = {
   status,
   cancelUntil: 'queued',
   cancel,
+  linkHeaders: contentHeaders,
+  someNeedKey: true,
   // Behind gateways, only Seedance models are priced by tokens, and the formula is the same everywhere.
   estimateTokens: estimateSeedanceTokens,
   renders,
@@ -148,18 +150,50 @@ async function status(operation: Operation, context: ProviderContext): Promise<O
       ? unreadableError(answer, 'it has no status')
       : refusal(answer);
   }
-  if (found !== 'no_link') return found;
-  const link = endpoints.dialect === 'videos' ? await contentLink(`${url}/content`, context) : undefined;
+  const content = `${endpoints.images}/videos/${encodeURIComponent(operation.id)}/content`;
+  if (found !== 'no_link') return withOwnContent(found, content);
+  const link = endpoints.dialect === 'videos' ? await contentLink(content, context) : undefined;
   if (link === undefined) throw unreadableError(answer, 'the job succeeded but has no link');
   return { state: 'succeeded', items: [link], facts: readGatewayFacts(answer.json), traceId: operation.id };
 }
 
-/** Some gateways redirect to a link that needs no key. Others serve the bytes themselves, so callers get no link. */
+/**
+ * new-api serves the videos of some of its upstreams (Sora, Gemini, Vertex) itself, at this path and only with the key.
+ * Its link names the address that it is configured with, which need not be ours, and only ours may receive the key.
+ */
+const contentPath = /\/videos\/[^/]+\/content$/;
+
+function withOwnContent(found: OperationStatus, content: string): OperationStatus {
+  if (found.state !== 'succeeded') return found;
+  const tail = contentPath.exec(content)?.[0] ?? content;
+  const items = found.items.map((item) => (isServedAt(item.url, tail) ? { ...item, url: content } : item));
+  return { ...found, items };
+}
+
+function isServedAt(url: string | undefined, tail: string): boolean {
+  return url !== undefined && URL.canParse(url) && new URL(url).pathname.endsWith(tail);
+}
+
+function contentHeaders(url: string, context: ProviderContext): Readonly<Record<string, string>> {
+  const { origin, pathname } = new URL(url);
+  const isOwn = origin === new URL(context.baseUrl).origin && contentPath.test(pathname);
+  return isOwn ? bearer(context) : {};
+}
+
+/** Some gateways redirect to a link that needs no key. Others serve the bytes themselves, to the key. */
 async function contentLink(
   url: string,
   context: ProviderContext,
 ): Promise<{ url: string; expiresAt?: number } | undefined> {
-  const answer = await context.request({ method: 'GET', url, ...authorized(context) });
+  const { headers, signal } = authorized(context);
+  const answer = await context
+    .request({ method: 'GET', url, headers: { ...headers, range: 'bytes=0-0' }, signal })
+    .catch((error: unknown) => {
+      // Not every gateway sends only the range, and a video is larger than a response may be.
+      if (error instanceof UpstreamError && error.code === 'answer_too_large') return undefined;
+      throw error;
+    });
+  if (answer === undefined || isSuccess(answer)) return { url };
   const { location } = answer.headers;
   if (answer.status < 300 || answer.status >= 400 || location === undefined) return undefined;
   if (!URL.canParse(location, url)) return undefined;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/models/request.ts';
 import { gateway } from '../../../src/providers/gateway/gateway.ts';
-import { fixture, upstreamError, videoIssue, videoRequest } from '../support.ts';
+import { isUnusable } from '../../../src/providers/links.ts';
+import { fixture, providerContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
 import { videoTables } from '../vendor-tables.ts';
 
 const video = gateway.video;
@@ -205,8 +206,36 @@ describe('status', () => {
       facts: { durationSeconds: 4 },
     });
     expect(sent[1]?.url).toBe('https://gw.example/v1/videos/task_5nkR8v/content');
-    const bytes = openai.statusOf([completed, { text: 'mp4' }]);
-    expect((await upstreamError(bytes)).code).toBe('unreadable_answer');
+    const content = 'https://gw.example/v1/videos/task_5nkR8v/content';
+    for (const status of [200, 206])
+      expect(await openai.statusOf([completed, { status, text: 'mp4' }])).toMatchObject({
+        state: 'succeeded',
+        items: [{ url: content }],
+      });
+    const refused = openai.statusOf([completed, { status: 502, json: { error: { message: 'm' } } }]);
+    expect((await upstreamError(refused)).code).toBe('unreadable_answer');
+  });
+
+  it('a link to what a relay serves itself is fetched from our address of it, with the key', async () => {
+    const own = 'https://gw.example/v1/videos/task_5nkR8v/content';
+    const links = [
+      [own, own],
+      ['https://public.example/v1/videos/task_5nkR8v/content', own],
+      ['https://public.example/v1/videos/task_other/content', 'https://public.example/v1/videos/task_other/content'],
+      ['https://files.example.com/v1/a.mp4', 'https://files.example.com/v1/a.mp4'],
+    ] as const; // prettier-ignore
+    const headers = gateway.video?.linkHeaders;
+    for (const [url, expected] of links) {
+      for (const asked of [
+        openai.statusOf({ json: { id: 'x', status: 'completed', metadata: { url } } }),
+        tasks.statusOf({ json: { code: 'success', data: { status: 'SUCCESS', result_url: url } } }),
+      ])
+        expect(await asked).toMatchObject({ items: [{ url: expected }] });
+      const context = providerContext({ baseUrl: 'https://gw.example/v1', model: 'm' });
+      const sent = headers?.(expected, context);
+      expect(Object.keys(sent ?? {})).toEqual(expected === own ? ['authorization'] : []);
+    }
+    expect(isUnusable(gateway.video ?? {})).toBe(false);
   });
 
   tasks.readsNoState([
