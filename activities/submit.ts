@@ -140,7 +140,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     if (remembered.success && remembered.data.n === n) {
       return recordAcceptance({ task, n, owner }, { operation: remembered.data.operation }, deps);
     }
-    // The request may have been sent and billed, so it must not be sent again.
+    // The request may have been sent and billed, so it must not be repeated.
     return stepTo(task, { kind: 'lost', n, code: 'submission_lost' }, deps);
   }
 }

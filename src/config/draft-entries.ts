@@ -140,7 +140,7 @@ function partsBelow(spot: Spot): readonly Spot[] {
 }
 
 /**
- * Returns true if the part is not shown by itself. Lists and mappings with arbitrary names are shown as their elements,
+ * Returns true if the part is not shown on its own. Lists and mappings with arbitrary names are shown as their elements,
  * and a mapping that is always present is shown as part of its parent.
  */
 function isPassedThrough(spot: Spot): boolean {

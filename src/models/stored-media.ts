@@ -23,7 +23,7 @@ export interface KeptImage extends MediaLink {
 
 /**
  * Stores the images of a request (`img_…`) or a task, in order. Rejects if any image cannot be stored. The error is an
- * UnkeepableError if trying again would not help.
+ * UnkeepableError if another attempt would not help.
  */
 export type KeepImages = (image: string, data: readonly Base64Text[]) => Promise<readonly KeptImage[]>;
 

@@ -8,7 +8,7 @@ export interface ConfigurationHead {
   readonly version: number;
   readonly hash: string;
   readonly currency: string;
-  /** The name of an operator, or `signal` or `start` if a process published its configuration by itself. */
+  /** The name of an operator, or `signal` or `start` if a process published its own configuration. */
   readonly by: string;
   readonly reason?: string;
   readonly file?: string;

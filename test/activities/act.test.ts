@@ -139,7 +139,7 @@ describe('a job that an operator names', () => {
   it('is refused if another submission made it, or another task has it', async () => {
     const [first, second] = [await lost('first'), await lost('second')];
     expect(await adopt(first.input, second.job)).toEqual(
-      refusedWith('was not made by this task’s submission'),
+      refusedWith('was not created by this task’s submission'),
     );
     await adopt(second.input, second.job);
     expect(await adopt(first.input, second.job)).toEqual(refusedWith(`belongs to ${second.input.task}`));

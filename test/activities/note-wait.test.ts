@@ -138,7 +138,7 @@ it('a task that waits for an operator shows that, and no older wait afterwards',
   expect(await messageOf(input)).toMatch(/has been asked to decide/);
   await world.store().step(input.task, { kind: 'resubmitted' });
   expect(await messageOf(input)).toMatch(
-    /^The task waits to be submitted: no worker has taken it yet\. Since /,
+    /^The task is waiting to be submitted. No worker has taken it yet\. Since /,
   );
 });
 

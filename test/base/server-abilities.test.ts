@@ -26,13 +26,13 @@ it('a primary of a replica set, and a mongos, can do everything', () => {
 
 describe('a server that lacks something the gateway needs', () => {
   it.each<[string, Partial<ServerFacts>, RegExp]>([
-    ['MongoDB 4.2', { wireVersion: 8 }, /^does not mark the failed writes .*: upgrade to MongoDB 7$/],
+    ['MongoDB 4.2', { wireVersion: 8 }, /^does not mark failed writes .*: upgrade to MongoDB 7$/],
     [
       'no majority reads',
       { readsMajority: false },
-      /^cannot read what a majority .*enableMajorityReadConcern/,
+      /^cannot read majority-committed data: .*enableMajorityReadConcern/,
     ],
-    ['a secondary', { isWritable: false }, /^is not the primary: name all members/],
+    ['a secondary', { isWritable: false }, /^is not the primary: list all members/],
   ])('%s: the message says what is missing and what to do', (_name, change, sentence) => {
     expect(missingAbilities({ ...good, ...change })).toEqual([expect.stringMatching(sentence)]);
   });

@@ -161,10 +161,10 @@ it('a job that no task has is proposed to the lost attempt that matches it', asy
   const candidatesOf = (job: string) =>
     rows.find((row) => row.job === job)?.candidates.map(({ task, why }) => `${task}: ${why.join(' ')}`);
   expect(candidatesOf('nobodys')).toEqual([
-    'task_near: It began 60 s before the time in the bill. Other jobs of clip (720p/5) are billed 0.35 USD.',
-    'task_dear: It began 60 s before the time in the bill.',
+    'task_near: The attempt began 60 s before the time in the bill. Other jobs of clip (720p/5) are billed 0.35 USD.',
+    'task_dear: The attempt began 60 s before the time in the bill.',
   ]);
-  expect(candidatesOf('a2')).toEqual(['task_dear: It began 60 s before the time in the bill.']);
+  expect(candidatesOf('a2')).toEqual(['task_dear: The attempt began 60 s before the time in the bill.']);
 });
 
 it('the order of the bill and of our records makes no difference', async () => {

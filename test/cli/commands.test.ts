@@ -960,7 +960,9 @@ describe('route why', () => {
     const { text } = await gateway(['route', 'why', id]);
     const words = 'The upstream has failed. The task will be submitted to it again after a pause';
     expect(text).toMatch(
-      new RegExp(`^The task is being submitted or waits for submission .* one/a \\(failure: x\\): ${words}`),
+      new RegExp(
+        `^The task is being submitted or is waiting for submission .* one/a \\(failure: x\\): ${words}`,
+      ),
     );
     expect(text).toMatch(/^SINCE +ENDED +CAUSE +WHERE +AHEAD +TIMES +TEXT$/m);
     expect(text).toMatch(/^20\S+Z +not yet +circuit +one\/a \(failure: x\) /m);
@@ -996,7 +998,7 @@ describe('route explain', () => {
       return (await runLine(world, line, { url: node.url })).text;
     };
     expect(await explained('fallback: { channels: [spare] }')).toContain(
-      'Fallback: after capacity, internal, if the failed job is not billed, at spare (this request: spare/a).\n' +
+      'Fallback: after capacity, internal, another job is submitted to spare if the failed job is not billed (this request: spare/a).\n' +
         '          Content that one vendor rejected is not sent to another vendor.',
     );
     const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';

@@ -47,7 +47,7 @@ it('reports that all is well, one line for each part', async () => {
   const subjects = ['environment', 'configuration', 'MongoDB', 'SECRETS_KEY', 'Temporal', 'results', 'API'];
   expect(lines.map((line) => /^(ok|warning) +(\S+) /.exec(line)?.[2])).toEqual(subjects);
   expect(stdout).toMatch(/^ok +MongoDB +MongoDB \d+\.\d+\S*, replica set \S+\.$/m);
-  expect(stdout).toMatch(/^ok +SECRETS_KEY +It opens the sealed values in this database\.$/m);
+  expect(stdout).toMatch(/^ok +SECRETS_KEY +The key opens the sealed values in this database\.$/m);
   expect(stdout).toMatch(
     /^ok +Temporal +Temporal \d+\.\d+\.\d+\S*, namespace default, retention \d+ hours\.$/m,
   );

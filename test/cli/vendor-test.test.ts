@@ -52,7 +52,7 @@ it('gateway vendors test prints a row for each test and ends with 0 if all passe
   expect(status).toBe(0);
   expect(text).toMatch(/recraft +fixture two images of V4\.1 +passed/);
   expect(text).toMatch(/topaz +image: at most once: a lost response/);
-  expect(text).toMatch(/\nAll \d+ passed\. Add the file to `vendors` of gateway\.yaml\.$/);
+  expect(text).toMatch(/\nAll \d+ tests passed\. Add the file to `vendors` of gateway\.yaml\.$/);
 });
 
 it('shows what failed, and where, and ends with 1', async () => {
@@ -60,7 +60,7 @@ it('shows what failed, and where, and ends with 1', async () => {
   const { text, status } = await run(path);
   expect(status).toBe(1);
   expect(text).toContain('recraft: fixture two images of V4.1: step 1, generate: images is not as expected');
-  expect(text).toMatch(/\n1 of \d+ failed, so the file cannot be published\.$/);
+  expect(text).toMatch(/\n1 of \d+ tests failed, so the file cannot be published\.$/);
 });
 
 it('prints the same as JSON', async () => {

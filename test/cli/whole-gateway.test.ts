@@ -125,7 +125,7 @@ describe('our command line', () => {
     expect((await show(task)).needs_attention).toBe('submit_ambiguous');
     const dry = await act(task, 'adopt', '--upstream-id', jobOf('to adopt'), '--dry-run');
     expect(dry.text).toMatch(
-      /^would\n +task +The task is given the job .* of main.*\n +money +The hold of 0\.5/,
+      /^would\n +task +The task adopts the job .* of main.*\n +money +The hold of 0\.5/,
     );
     expect(await recordOf(task)).toEqual([]);
 

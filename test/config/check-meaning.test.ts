@@ -67,7 +67,7 @@ describe('a channel’s own price', () => {
       `${path}.lines[0].when.resolution: ${never}`,
     ]);
     expect(at(price(rule({ resolution: ['480p'] })).price)).toEqual([
-      expect.stringContaining(`${path}.lines: no line has a price of the second for`),
+      expect.stringContaining(`${path}.lines: no line sets a price per second for`),
     ]);
     expect(at({ ...price(last).price, hold: {} })).toEqual([expect.stringContaining('hold')]);
   });
@@ -180,12 +180,12 @@ describe('a gateway.yaml with an impossible value', () => {
     [
       'a resolution without a price',
       price(rule({ resolution: ['480p'] })),
-      [`${rules}: no line has a price of the second for resolution 720p`],
+      [`${rules}: no line sets a price per second for resolution 720p`],
     ],
     [
       'a combination without a price',
       price(rule({ resolution: ['480p'] }), rule({ image_input: false }), rule({ duration: { max: 7 } })),
-      [`${rules}: no line has a price of the second for resolution 720p, image_input true, duration 12`],
+      [`${rules}: no line sets a price per second for resolution 720p, image_input true, duration 12`],
     ],
     [
       'a unit of another kind',
@@ -337,7 +337,7 @@ describe('the check of the rules', () => {
         const { price: list } = sold(whens);
         const gap = requests.some((facts) => findLine(list, 'second', facts) === undefined);
         const issues = checkPrices(sold(whens)).filter(({ message }) =>
-          message.startsWith('no line has a price'),
+          message.startsWith('no line sets a price'),
         );
         expect(issues.length > 0).toBe(gap);
       }),

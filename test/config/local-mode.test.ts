@@ -65,7 +65,9 @@ describe('a broken file of the operator', () => {
   it('explains how to return to the simulator', () => {
     expect(withLocalOrigin(broken, 'gateway.yaml')).toMatchObject({
       violations: broken.violations,
-      message: expect.stringMatching(/1 problem\(s\)[\s\S]*return to the simulator, rename or remove it/),
+      message: expect.stringMatching(
+        /1 problem\(s\)[\s\S]*return to the simulator, rename or remove that file/,
+      ),
     });
     expect(withLocalOrigin(broken, '/own/file.yaml')).toMatchObject({
       message: expect.stringContaining('unset GATEWAY_CONFIG'),

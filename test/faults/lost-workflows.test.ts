@@ -139,7 +139,7 @@ it('each task ends as it would have, with one submission, and terminated ones fa
     const { status, body } = await actOn(gateway.admin, idOf(state), { action: act, reason: 'a test' });
     expect([state.at, status]).toEqual([state.at, 200]);
     expect(JSON.stringify(body)).toMatch(
-      /It was tried just now: |has started an attempt|no worker has started it yet|is running now/,
+      /An attempt was made just now: |has started an attempt|no worker has started it yet|is running now/,
     );
     await expect
       .poll(() => stateOf(idOf(state)), { message: `a worker starts what was ${state.at}` })

@@ -39,7 +39,7 @@ it.each(['http:', 'https:'] as const)(
     const { error, asked, closed, received } = await connectTo(protocol, (call) => call === 1);
     expect(error).toMatchObject({
       code: 'address_refused',
-      message: expect.stringContaining('The other end'),
+      message: expect.stringContaining('The connection leads to'),
     });
     await closed;
     expect(received()).toBe(0);

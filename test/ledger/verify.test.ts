@@ -133,7 +133,7 @@ it("'spent_equals_entries': what a key has spent was lowered, and a close was mo
       /^a\/5: contains \S+ 229, 100, 230, 100, 230, 100 for key:key_1; the chain gives \S+ 230, 100, 230, 100, 230, 100$/,
     ),
     expect.stringMatching(/^a\/6: /),
-    expect.stringMatching(/^b\/3: belongs to .*key_2.*, but its hold to .*key_1/),
+    expect.stringMatching(/^b\/3: belongs to .*key_2.*, but its hold belongs to .*key_1/),
   ]);
 });
 
@@ -333,7 +333,7 @@ describe('charge_is_priced', () => {
   it.each<[string, Partial<EntryDocument>, string]>([
     ['b/2', { basis: '' }, 'this hold contains no prices'],
     ['b/2', { basis: '{"price":{}}' }, 'this hold contains no prices'],
-    ['b/3', { basis: '' }, 'charges 80, and its record does not explain the amount'],
+    ['b/3', { basis: '' }, 'charges 80, but its record does not explain the amount'],
     ['b/3', { basis: settledText(81n) }, 'charges 80, but the prices of its hold come to 81'],
   ])('%s with %o', async (id, fields, what) => {
     await reseal(id, fields);
@@ -358,7 +358,7 @@ describe('refunded_within_charge', () => {
   });
 
   it.each([
-    ['above the charge', 't1', 131n, 't1 was charged 130, and is refunded 131'],
+    ['above the charge', 't1', 131n, 't1 was charged 130, but is refunded 131'],
     ['of a task that was released', 't2', 100n, 't2 is refunded 100, but was never settled'],
     ['of a task that is held', 't3', 1n, 't3 is refunded 1, but was never settled'],
     ['of a task that nobody knows', 't9', 1n, 't9 is refunded 1, but was never settled'],

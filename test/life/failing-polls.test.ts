@@ -51,7 +51,7 @@ it('polls that the upstream rejects are shown everywhere until one succeeds', as
   await expect
     .poll(retried)
     .toMatch(
-      /^It was tried just now: submitted, \d+ polls, the last \d+ failed \(401 \S+\)(?:, next in \d+ s)?\.$/,
+      /^An attempt was made just now: submitted, \d+ polls, the last \d+ failed \(401 \S+\)(?:, next in \d+ s)?\.$/,
     );
 
   gateway.simulator.clearFaults();

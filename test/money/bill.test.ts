@@ -92,7 +92,7 @@ describe('a job that no task has is proposed to', () => {
         model: 'clip',
         state: 'lost',
         adoptable: true,
-        why: ['It began 60 s before the time in the bill.', 'The model is the same: vendor/clip.'],
+        why: ['The attempt began 60 s before the time in the bill.', 'The model is the same: vendor/clip.'],
       },
     ]);
   });

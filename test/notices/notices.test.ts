@@ -119,7 +119,7 @@ it('a low balance is reported, and so is the credit that ends it', async () => {
   await account.finished((await account.create()).body.id);
   await lookAtBalances();
   expect(pager.received.at(-1)?.body.data.text).toBe(
-    `Account ${account.id} has 99.237700 USD left, less than 99.500000 USD.`,
+    `Account ${account.id} has 99.237700 USD left, which is less than 99.500000 USD.`,
   );
   for (const { id } of [account, low])
     await gateway.admin('POST', `/accounts/${id}/credits`, { amount: '50', reference: 'second' });

@@ -52,7 +52,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByText('More limits').click();
     await page.getByLabel(/^Requests a minute/).fill('600');
     await page
-      .getByRole('group', { name: /^By these channels/ })
+      .getByRole('group', { name: /^Only through these channels/ })
       .getByLabel('two')
       .check();
     await page.getByRole('button', { name: 'Create', exact: true }).click();

@@ -69,7 +69,7 @@ it('an outgoing amount has a minus sign unless it is zero', () => {
 it('a sentence about a task is left out if it only repeats the state beside it', () => {
   const shown = Object.entries(statusMessages).map(([state, sentence]) => beside(state, sentence));
   expect(shown).toEqual([statusMessages.pending, '', statusMessages.running, '', '']);
-  expect(beside('succeeded', 'The task succeeded; its result could not be stored.')).not.toBe('');
+  expect(beside('succeeded', 'The task succeeded, but the service could not store its result.')).not.toBe('');
 });
 
 it('adds money exactly', () => {

@@ -396,7 +396,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     const [used = 0, charged = 0, held = 0] = figures.map(Number);
     expect(Math.min(charged, held)).toBeGreaterThan(0);
     expect(used).toBeCloseTo(charged + held, 6);
-    await page.getByText('Not known before three complete days').waitFor();
+    await page.getByText('Not known until three days').waitFor();
     expect([await overhang(page), await seriousFindings(page)]).toEqual([0, []]);
     await snap(page, 'key');
     expect(faults).toEqual([]);

@@ -140,7 +140,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await page.getByLabel(/^Id \(cannot be changed/).fill('shop');
     await page.getByLabel(/^First credit/).fill('a lot');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await page.getByText('The credit is a positive number').waitFor();
+    await page.getByText('The credit must be a positive number').waitFor();
     expect((await world.admin('GET', '/accounts/shop')).status).toBe(404);
     await page.getByLabel(/^First credit/).fill('12.50');
     await expectReadable(page, 'account-create');
@@ -155,10 +155,10 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await page.getByLabel('clip', { exact: true }).check();
     await page.getByLabel(/^May spend a month/).fill('9');
     await page.getByText('More limits').click();
-    await page.getByLabel(/^From these addresses/).fill('nowhere');
+    await page.getByLabel(/^Only from these IP addresses/).fill('nowhere');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByText('must be an IP address or a network').waitFor();
-    await page.getByLabel(/^From these addresses/).fill('127.0.0.0/8, ::1');
+    await page.getByLabel(/^Only from these IP addresses/).fill('127.0.0.0/8, ::1');
     await expectReadable(page, 'key-create');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     const link = await page.locator('.secret').innerText();

@@ -86,7 +86,7 @@ describe('the reasons for refusing an image request', () => {
     [{ required: ['size'] }, { extra: { strength: 1 } }, 'The model needs size here.'],
     [{ images: { max: 1 } }, { n: 2 }, 'The model renders one image at a time.'],
     [{ images: { only: [1, 4] } }, { n: 2 }, 'n must be one of 1, 4.'],
-    [{ fields, qualities: [] }, { quality: 'low' }, 'The model has no quality here.'],
+    [{ fields, qualities: [] }, { quality: 'low' }, 'The model does not accept a quality for this request.'],
     [
       { fields, sizes: { only: ['auto'], pixels: { step: 16, max: 4 * 1024 ** 2, longest: 3 } } },
       { size: '10x10' },

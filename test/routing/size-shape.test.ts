@@ -76,7 +76,7 @@ describe('seedance-2.0', () => {
 
   it('refuses other pixels with the list', () => {
     expect(refusal(model, { size: '1000x1000' })?.message).toContain(
-      'Model seedance-2.0 does not render 1000x1000 here. It renders 720p: 1280x720, 720x1280, 960x960, 1112x834, 834x1112, 1470x630; 480p: 864x496, 496x864, 640x640',
+      'Model seedance-2.0 does not render 1000x1000 for this request. It renders 720p: 1280x720, 720x1280, 960x960, 1112x834, 834x1112, 1470x630; 480p: 864x496, 496x864, 640x640',
     );
   });
 

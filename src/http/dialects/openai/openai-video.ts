@@ -14,11 +14,9 @@ export const openaiVideoSchema = z
     id: z.string(),
     object: z.literal('video'),
     status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
-    progress: z
-      .number()
-      .meta({
-        description: 'The progress in per cent, from 0 to 100. 0 if the upstream does not report it.',
-      }),
+    progress: z.number().meta({
+      description: 'The progress in per cent, from 0 to 100. 0 if the upstream does not report it.',
+    }),
     model: z.string(),
     prompt: z.string().nullable().meta({ description: 'Null once the request is no longer kept.' }),
     seconds: z.string(),
