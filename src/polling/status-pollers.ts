@@ -20,7 +20,7 @@ export function createStatusPollers({
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: () => number) => RateLimiter;
-  /** An adapter that polls many jobs at once does not know which tasks they belong to, so this tells the recorder. */
+  /** Gets the tasks of the polled jobs, because an adapter that polls many jobs at once does not know them. */
   readonly recorder: Pick<ExchangeRecorder, 'own'>;
   readonly monotonic: () => number;
   readonly publicUrl?: string;

@@ -1003,7 +1003,7 @@ describe('route explain', () => {
     );
     const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';
     const words = await explained(moderated, '--request', '{"images":["asset://a-file"]}');
-    expect(words).toContain('at spare, ark (this request cannot use any of them).');
+    expect(words).toContain('submitted to spare, ark if the failed job is not billed (this request cannot use any of them).');
     expect(words).toContain('Content that one vendor rejected may go to another vendor.');
   });
 

