@@ -1,11 +1,10 @@
 import type { ApplicationFailure } from '@temporalio/activity';
 import type { ChannelConfig } from '../src/config/gateway-file.ts';
 import type { GenerationRequest } from '../src/models/request.ts';
-import type { RouteCandidate } from '../src/task/candidates.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ProviderContext, TaskProvider } from '../src/providers/provider.ts';
 import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
-import { hasCredential, servesModel } from '../src/task/candidates.ts';
+import { hasCredential, servesModel, type RouteCandidate } from '../src/task/candidates.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { later } from './activity-time.ts';
 import { timeLimit } from '../src/process/running-time.ts';

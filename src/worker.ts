@@ -9,15 +9,13 @@ import {
 import type { WorkerDeps } from '../activities/index.ts';
 import type { TaskActivityDeps } from '../activities/deps.ts';
 import type { FirstCallbackDeps } from '../activities/first-callback.ts';
-import { openNodeReports } from './compose/core.ts';
-import type { Core } from './compose/core.ts';
+import { openNodeReports, type Core } from './compose/core.ts';
 import type { NodeReports } from './control/node-reports.ts';
 import { readService } from './control/nodes.ts';
 import type { Rounds } from './process/rounds.ts';
 import { logRejections } from './observability/process-ends.ts';
 import { callbacksQueue, channelQueue, isPollsQueue, pollsQueue, tasksQueue } from './base/queues.ts';
-import { createStayPlaces } from './capacity/stay-places.ts';
-import type { StayPlaces } from './capacity/stay-places.ts';
+import { createStayPlaces, type StayPlaces } from './capacity/stay-places.ts';
 import { createStayWakes } from './capacity/stay-wakes.ts';
 import { shareChannelPollers, taskPollers } from './temporal/task-pollers.ts';
 import { callbackWithinMs } from '../activities/deliver-callback.ts';

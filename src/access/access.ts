@@ -3,15 +3,11 @@ import type { RandomBytes } from '../base/ids.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { OperatorSessionStore } from '../store/operator-sessions.ts';
 import type { OperatorStore } from '../store/operators.ts';
-import { createKeyAuth } from './api-keys.ts';
-import type { KeyAuth } from './api-keys.ts';
-import { createInvitations } from './invitations.ts';
-import type { Invitations } from './invitations.ts';
+import { createKeyAuth, type KeyAuth } from './api-keys.ts';
+import { createInvitations, type Invitations } from './invitations.ts';
 import { createLastUsed } from './last-used.ts';
-import { createOperatorAuth } from './operators.ts';
-import type { OperatorAuth } from './operators.ts';
-import { createReceiptKeys } from './receipt-keys.ts';
-import type { ReceiptKeys } from './receipt-keys.ts';
+import { createOperatorAuth, type OperatorAuth } from './operators.ts';
+import { createReceiptKeys, type ReceiptKeys } from './receipt-keys.ts';
 import type { Secrets } from './secrets.ts';
 
 export interface Access {

@@ -4,8 +4,7 @@ import type { KeyHolder } from './caller.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import type { ApiKey, KeyStore } from '../store/keys.ts';
 import type { LastUsed } from './last-used.ts';
-import { createTokens } from './tokens.ts';
-import type { Tokens } from './tokens.ts';
+import { createTokens, type Tokens } from './tokens.ts';
 
 export interface KeyAuth {
   readonly newKey: Tokens<never>['newToken'];

@@ -1,9 +1,7 @@
 import { hkdfSync } from 'node:crypto';
-import { randomBase62 } from '../base/ids.ts';
-import type { RandomBytes } from '../base/ids.ts';
+import { randomBase62, type RandomBytes } from '../base/ids.ts';
 import type { Invitation } from '../base/invitation.ts';
-import { createTokens } from './tokens.ts';
-import type { NewToken, Tokens } from './tokens.ts';
+import { createTokens, type NewToken, type Tokens } from './tokens.ts';
 
 export interface Invitations {
   invite(validSeconds: number): { readonly token: string; readonly invitation: Invitation };

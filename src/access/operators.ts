@@ -1,8 +1,6 @@
 import { defined } from '../base/defined.ts';
-import { adminName } from '../base/operator.ts';
-import type { OperatorIdentity } from '../base/operator.ts';
-import { randomBase62 } from '../base/ids.ts';
-import type { RandomBytes } from '../base/ids.ts';
+import { adminName, type OperatorIdentity } from '../base/operator.ts';
+import { randomBase62, type RandomBytes } from '../base/ids.ts';
 import type { OperatorSession, OperatorSessionStore } from '../store/operator-sessions.ts';
 import type { Operator, OperatorStore } from '../store/operators.ts';
 import type { Issuer } from './invitations.ts';

@@ -1,6 +1,5 @@
 import type { HeldKeys, SealedPlace } from '../store/sealed-places.ts';
-import { SealError } from './sealer.ts';
-import type { Sealer } from './sealer.ts';
+import { SealError, type Sealer } from './sealer.ts';
 
 export interface RotationReport {
   readonly keyId: string;

@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { sealedFields } from '../base/sealed.ts';
-import type { Sealed, SealedAt, SealPurpose } from '../base/sealed.ts';
+import { sealedFields, type Sealed, type SealedAt, type SealPurpose } from '../base/sealed.ts';
 
 export interface Sealer {
   readonly keyId: string;

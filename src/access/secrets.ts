@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RootKeyStore } from '../store/root-key.ts';
-import { createSealer, keyRing } from './sealer.ts';
-import type { Sealer } from './sealer.ts';
+import { createSealer, keyRing, type Sealer } from './sealer.ts';
 
 /** An HMAC or ciphertext made for one purpose is invalid for all others. */
 export type DerivedPurpose =

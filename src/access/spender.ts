@@ -1,5 +1,4 @@
-import { capsOf } from '../money/caps.ts';
-import type { Cap } from '../money/caps.ts';
+import { capsOf, type Cap } from '../money/caps.ts';
 import type { Caller } from './caller.ts';
 import { defined } from '../base/defined.ts';
 import type { AskedRequest, ImageRequest } from '../models/request.ts';

@@ -1,7 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { randomBase62 } from '../base/ids.ts';
-import type { RandomBytes } from '../base/ids.ts';
+import { randomBase62, type RandomBytes } from '../base/ids.ts';
 import { createRecent } from '../base/recent.ts';
 
 /** Only the HMAC is stored, so the token cannot be shown again. */

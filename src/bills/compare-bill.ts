@@ -1,12 +1,9 @@
 import { isoSeconds } from '../base/times.ts';
 import type { BillFormat } from '../providers/provider.ts';
-import { readBill } from './read-lines.ts';
-import type { BillFile } from './read-lines.ts';
+import { readBill, type BillFile } from './read-lines.ts';
 import { reconcileDays } from './reconcile-days.ts';
-import { reconcileJobs } from './reconcile-jobs.ts';
-import type { Read, Reconciled, Reconciling } from './reconcile-jobs.ts';
-import { createTotals } from './totals.ts';
-import type { Total } from './totals.ts';
+import { reconcileJobs, type Read, type Reconciled, type Reconciling } from './reconcile-jobs.ts';
+import { createTotals, type Total } from './totals.ts';
 
 export interface BillAsked extends Omit<Reconciling, 'lines'> {
   readonly bill: BillFile;

@@ -1,7 +1,6 @@
 import type { Attempt } from '../task/attempt.ts';
 import type { Expected } from '../money/bill.ts';
-import { formatMicros } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
+import { formatMicros, type Micros } from '../money/money.ts';
 import { jobOf } from '../task/cost.ts';
 import type { Task, TaskOutcome } from '../task/record.ts';
 

@@ -1,13 +1,11 @@
-import { compareAmounts, sumBilled } from '../money/bill.ts';
-import type { Billed, Expected } from '../money/bill.ts';
+import { compareAmounts, sumBilled, type Billed, type Expected } from '../money/bill.ts';
 import { addAmounts } from '../money/decimal.ts';
 import { BillError } from './bill-error.ts';
 import type { OwnCosts } from './own-attempts.ts';
 import { limitDays } from './limit-days.ts';
 import { linesWithin } from './read-lines.ts';
 import type { Read, Reconciling } from './reconcile-jobs.ts';
-import { rowOf } from './rows.ts';
-import type { ReportRow, RowFields } from './rows.ts';
+import { rowOf, type ReportRow, type RowFields } from './rows.ts';
 
 interface ByDays extends Reconciling {
   readonly utcOffsetHours: number;

@@ -1,18 +1,15 @@
 import { Buffer } from 'node:buffer';
-import { sumBilled, widened } from '../money/bill.ts';
-import type { AmountRange, Billed } from '../money/bill.ts';
+import { sumBilled, widened, type AmountRange, type Billed } from '../money/bill.ts';
 import { consideredMax, createProposals } from '../money/bill-candidates.ts';
 import type { KnownAmounts, Unclaimed } from '../money/bill-candidates.ts';
 import { defined } from '../base/defined.ts';
 import { makeTemporaryDirectory, removeTemporaryDirectory } from '../process/temporary-directories.ts';
 import { limitDays } from './limit-days.ts';
 import type { OwnAttempts, Period } from './own-attempts.ts';
-import { linesWithin } from './read-lines.ts';
-import type { BillLine, Span } from './read-lines.ts';
+import { linesWithin, type BillLine, type Span } from './read-lines.ts';
 import { billedSchema, bothRow, oursOnlyRow, ownAttemptSchema, upstreamOnlyRow } from './rows.ts';
 import type { OwnAttempt, ReportRow } from './rows.ts';
-import { createDiskSorter } from './sort-on-disk.ts';
-import type { DiskSorter } from './sort-on-disk.ts';
+import { createDiskSorter, type DiskSorter } from './sort-on-disk.ts';
 
 /** If `from` or `to` is undefined, the bill's first or last day (UTC) is used. */
 export interface Reconciling extends Span {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { billResults, compareAmounts } from '../money/bill.ts';
-import type { Billed, BillResult } from '../money/bill.ts';
+import { billResults, compareAmounts, type Billed, type BillResult } from '../money/bill.ts';
 import { addAmounts } from '../money/decimal.ts';
 import type { Candidate, Proposal } from '../money/bill-candidates.ts';
 

@@ -1,9 +1,7 @@
-import { billResults } from '../money/bill.ts';
-import type { BillResult } from '../money/bill.ts';
+import { billResults, type BillResult } from '../money/bill.ts';
 import { addAmounts } from '../money/decimal.ts';
 import { BillError } from './bill-error.ts';
-import { isInOrder } from './rows.ts';
-import type { ReportRow } from './rows.ts';
+import { isInOrder, type ReportRow } from './rows.ts';
 
 export interface Total {
   readonly result: BillResult;

@@ -1,16 +1,12 @@
 import { periods } from '../base/periods.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
-import { isConfigured } from '../task/candidates.ts';
-import type { RouteCandidate } from '../task/candidates.ts';
+import { isConfigured, type RouteCandidate } from '../task/candidates.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 import type { SlotStore } from '../store/slots.ts';
-import { createCircuitWakes } from './circuit-wakes.ts';
-import type { CircuitWakesDeps } from './circuit-wakes.ts';
-import { createCircuits } from './circuits.ts';
-import type { Circuits } from './circuits.ts';
+import { createCircuitWakes, type CircuitWakesDeps } from './circuit-wakes.ts';
+import { createCircuits, type Circuits } from './circuits.ts';
 import type { CircuitRecord } from '../health/circuit-rules.ts';
-import { createSlotKeeper } from './slot-keeper.ts';
-import type { SlotKeeper } from './slot-keeper.ts';
+import { createSlotKeeper, type SlotKeeper } from './slot-keeper.ts';
 
 export interface Health {
   readonly circuits: Circuits;

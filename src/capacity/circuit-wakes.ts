@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { placeOf } from '../health/circuit-rules.ts';
-import type { CircuitPlace } from '../health/circuit-rules.ts';
-import { fairOrder } from '../task/fair-order.ts';
-import type { OrderedTask } from '../task/fair-order.ts';
+import { placeOf, type CircuitPlace } from '../health/circuit-rules.ts';
+import { fairOrder, type OrderedTask } from '../task/fair-order.ts';
 
 export interface CircuitWakesDeps {
   readonly list: (

@@ -1,5 +1,4 @@
-import { createPlaces } from '../base/places.ts';
-import type { Place, Places } from '../base/places.ts';
+import { createPlaces, type Place, type Places } from '../base/places.ts';
 import { timeLimit } from '../process/running-time.ts';
 
 /**

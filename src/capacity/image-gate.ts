@@ -1,11 +1,9 @@
 import { defined } from '../base/defined.ts';
-import { createPlaces } from '../base/places.ts';
-import type { Place, Places } from '../base/places.ts';
+import { createPlaces, type Place, type Places } from '../base/places.ts';
 import { connectionsPerOriginMax } from '../base/upstream-connections.ts';
 import type { CircuitRequest, Circuits } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
-import { throughCircuits } from './through-circuits.ts';
-import type { CircuitRefusal, Passed, Send } from './through-circuits.ts';
+import { throughCircuits, type CircuitRefusal, type Passed, type Send } from './through-circuits.ts';
 import { UpstreamError } from '../providers/provider.ts';
 
 interface ImageCall extends CircuitRequest {

@@ -1,5 +1,4 @@
-import { dueAtOnce } from '../health/circuit-rules.ts';
-import type { Circuit } from '../health/circuit-rules.ts';
+import { dueAtOnce, type Circuit } from '../health/circuit-rules.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 
 /**

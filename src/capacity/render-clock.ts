@@ -4,8 +4,7 @@ import { learnedTimes, renderSamplesMax } from '../models/render-times.ts';
 import type { RenderKind, RenderSample, RenderTimes } from '../models/render-times.ts';
 import type { Pace } from '../process/pace.ts';
 import { createSnapshot } from '../store/snapshot.ts';
-import { renderId } from '../store/render-times.ts';
-import type { RenderRecord, RenderTimesStore } from '../store/render-times.ts';
+import { renderId, type RenderRecord, type RenderTimesStore } from '../store/render-times.ts';
 
 /**
  * Learns from all processes how long renders take. Samples are collected in memory and written every few seconds, so

@@ -2,8 +2,7 @@ import { racePoint } from '../base/race-point.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { HeldSlot } from '../store/slots.ts';
 import { createRefusedAccounts } from './refused-accounts.ts';
-import { createSlotQueue, queueOf } from './slot-queue.ts';
-import type { SlotQueueDeps } from './slot-queue.ts';
+import { createSlotQueue, queueOf, type SlotQueueDeps } from './slot-queue.ts';
 
 export interface SlotRequest {
   readonly task: string;

@@ -1,6 +1,5 @@
 import { createTurns } from '../base/turns.ts';
-import { unlimited, walk, walkedAll } from '../base/walk.ts';
-import type { StepTime, Walked } from '../base/walk.ts';
+import { unlimited, walk, walkedAll, type StepTime, type Walked } from '../base/walk.ts';
 import { isTerminal } from '../task/task.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { TaskStore } from '../store/tasks.ts';

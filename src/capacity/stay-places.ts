@@ -1,5 +1,4 @@
-import { createPlaces } from '../base/places.ts';
-import type { Places } from '../base/places.ts';
+import { createPlaces, type Places } from '../base/places.ts';
 
 /** A task that wants to wait inside this worker. Its account has a limited share of such waits. */
 export interface Stayer {

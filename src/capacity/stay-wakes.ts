@@ -1,6 +1,5 @@
 import { periods } from '../base/periods.ts';
-import { createRounds } from '../process/rounds.ts';
-import type { Rounds } from '../process/rounds.ts';
+import { createRounds, type Rounds } from '../process/rounds.ts';
 import type { Wake } from '../store/wakes.ts';
 import type { StayPlaces } from './stay-places.ts';
 

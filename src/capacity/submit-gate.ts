@@ -2,8 +2,7 @@ import type { RouteCandidate } from '../task/candidates.ts';
 import { sameCandidate } from '../task/state.ts';
 import type { Circuits } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
-import { throughCircuits } from './through-circuits.ts';
-import type { CircuitRefusal, Passed, Send } from './through-circuits.ts';
+import { throughCircuits, type CircuitRefusal, type Passed, type Send } from './through-circuits.ts';
 
 export interface SubmitRequest {
   readonly task: string;

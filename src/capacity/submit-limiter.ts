@@ -1,6 +1,5 @@
 import { createRecent } from '../base/recent.ts';
-import { countAhead } from '../task/fair-order.ts';
-import type { LastServed, OrderedTask } from '../task/fair-order.ts';
+import { countAhead, type LastServed, type OrderedTask } from '../task/fair-order.ts';
 
 /**
  * Paces one credential's submissions in this process, in fair order. A task that comes too early is assigned a time to

@@ -1,9 +1,6 @@
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
-import { addCapsOptions } from './caps-options.ts';
-import type { CapsOptions } from './caps-options.ts';
-import { adminCommand, lookCommand, noteMore } from './context.ts';
-import type { CliContext } from './context.ts';
+import { InvalidArgumentError, type Command } from 'commander';
+import { addCapsOptions, type CapsOptions } from './caps-options.ts';
+import { adminCommand, lookCommand, noteMore, type CliContext } from './context.ts';
 import { parseTime, timeMeaning } from './option-values.ts';
 import { examples } from './program.js';
 import { writeAnswer } from './write-answer.ts';

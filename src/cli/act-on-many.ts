@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { formatMicros, parseMicros } from '../money/money.ts';
-import { needsPlan } from '../operating/acts.ts';
-import type { OperatorActionName } from '../operating/acts.ts';
+import { needsPlan, type OperatorActionName } from '../operating/acts.ts';
 import { moneyInWords } from '../operating/money-preview.ts';
 import { unfinishedStatuses } from '../task/task.ts';
 import type { AdminClient, Row } from './admin-client.ts';

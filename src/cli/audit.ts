@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { lookCommand, noteMore } from './context.ts';
-import type { CliContext } from './context.ts';
+import { lookCommand, noteMore, type CliContext } from './context.ts';
 import { parseTime, timeMeaning } from './option-values.ts';
 
 const table = {

@@ -1,5 +1,4 @@
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 
 const windows = ['day', 'month', 'total'] as const;
 type Caps = { readonly [Window in (typeof windows)[number]]?: string };

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { adminCommand, lookCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { adminCommand, lookCommand, type CliContext } from './context.ts';
 import { healthColumns, healthInTables } from './health.ts';
 import type { Output } from './output.ts';
 import { parseCount } from './option-values.ts';

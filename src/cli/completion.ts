@@ -1,5 +1,4 @@
-import { Argument } from 'commander';
-import type { Command, Option } from 'commander';
+import { Argument, type Command, type Option } from 'commander';
 import type { CliContext } from './context.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;

@@ -5,9 +5,8 @@ import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { AdminClient } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { createOutput } from './output.ts';
+import { createOutput, type Output, type OutputForm } from './output.ts';
 import type { Terminal } from './terminal.ts';
-import type { Output, OutputForm } from './output.ts';
 
 export interface CliContext {
   readonly print: (text: string) => void;

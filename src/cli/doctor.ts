@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { messageOf } from '../base/caught.ts';
 import { readReadiness } from './admin-client.ts';
-import { outputOf } from './context.ts';
-import type { Check, CliContext } from './context.ts';
+import { outputOf, type Check, type CliContext } from './context.ts';
 import { exitStatuses } from './program.js';
 import { gatewayUrl } from './target.ts';
 

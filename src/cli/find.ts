@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { lookCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { lookCommand, type CliContext } from './context.ts';
 import { taskTable } from './tasks.ts';
 
 const row = z.record(z.string(), z.unknown());

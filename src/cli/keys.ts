@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import { adminCommand, lookCommand, noteMore } from './context.ts';
-import type { CliContext } from './context.ts';
-import { addCapsOptions, keyCapsOf } from './caps-options.ts';
-import type { CapsOptions } from './caps-options.ts';
+import { adminCommand, lookCommand, noteMore, type CliContext } from './context.ts';
+import { addCapsOptions, keyCapsOf, type CapsOptions } from './caps-options.ts';
 import { parseCount, parseDate, parseList, parseSeconds } from './option-values.ts';
 import { examples } from './program.js';
 

@@ -1,11 +1,9 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { parseJson } from '../base/parse-json.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { adminCommand, lookCommand, noteMore, outputOf } from './context.ts';
-import type { CliContext } from './context.ts';
+import { adminCommand, lookCommand, noteMore, outputOf, type CliContext } from './context.ts';
 import { textOfFile } from './given-file.ts';
 import type { Output } from './output.ts';
 import { examples, exitStatuses } from './program.js';

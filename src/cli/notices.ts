@@ -1,9 +1,7 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { CommandError } from './command-error.ts';
-import { adminCommand, lookCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { adminCommand, lookCommand, type CliContext } from './context.ts';
 import { examples } from './program.js';
 
 const sentSchema = z.object({ data: z.array(z.looseObject({ ok: z.boolean() })) });

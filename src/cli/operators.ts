@@ -1,8 +1,6 @@
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { roleWords } from '../base/operator.ts';
-import { adminCommand, lookCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { adminCommand, lookCommand, type CliContext } from './context.ts';
 import { parseList, parseSeconds } from './option-values.ts';
 import { examples } from './program.js';
 

@@ -1,8 +1,7 @@
 import stringWidth from 'string-width';
 import { escaped } from '../base/plain-text.ts';
 import type { Row } from './admin-client.ts';
-import { formatCell, formatTable, missing } from './table.ts';
-import type { TableStyle } from './table.ts';
+import { formatCell, formatTable, missing, type TableStyle } from './table.ts';
 
 export interface Output {
   readonly isJson: boolean;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { actionTable, needsPlan } from '../operating/acts.ts';
-import type { OperatorActionName } from '../operating/acts.ts';
+import { actionTable, needsPlan, type OperatorActionName } from '../operating/acts.ts';
 import { CommandError } from './command-error.ts';
 import type { Terminal } from './terminal.ts';
 

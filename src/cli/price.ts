@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { CommandError } from './command-error.ts';
-import { lookCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { lookCommand, type CliContext } from './context.ts';
 import type { Explained, Reckoning } from './explained-price.ts';
 import type { Output } from './output.ts';
 import { textOfFile } from './given-file.ts';

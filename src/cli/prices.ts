@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { adminCommand } from './context.ts';
-import type { CliContext, Session } from './context.ts';
+import { adminCommand, type CliContext, type Session } from './context.ts';
 import { textOfFile } from './given-file.ts';
 import { parseTime, timeMeaning } from './option-values.ts';
 import type { Output } from './output.ts';

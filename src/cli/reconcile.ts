@@ -1,10 +1,8 @@
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { defined } from '../base/defined.ts';
 import type { BillFormat } from '../providers/provider.ts';
 import { CommandError } from './command-error.ts';
-import { adminCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { adminCommand, type CliContext } from './context.ts';
 import { parseTime, timeMeaning } from './option-values.ts';
 import { exitStatuses } from './program.js';
 

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { lookCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { lookCommand, type CliContext } from './context.ts';
 import { CommandError } from './command-error.ts';
 import type { Explanation } from './explanation.ts';
 import type { Output } from './output.ts';

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { outputOf } from './context.ts';
-import type { CliContext } from './context.ts';
+import { outputOf, type CliContext } from './context.ts';
 import { examples } from './program.js';
 
 export function addSecretCommands(secrets: Command, context: CliContext): void {

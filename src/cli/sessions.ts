@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { adminCommand, lookCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { adminCommand, lookCommand, type CliContext } from './context.ts';
 import { examples } from './program.js';
 
 const table = {

@@ -5,11 +5,10 @@ import { formatEvents } from '../flight/timeline.ts';
 import { flightRecordSchema } from '../flight/flight-record.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { adminCommand, lookCommand } from './context.ts';
+import { adminCommand, lookCommand, type CliContext } from './context.ts';
 import { cannotWrite } from './replace-file.ts';
 import { situationLines } from './situation-lines.ts';
 import { healthLines } from './health.ts';
-import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
 export function addRecordCommands(tasks: Command, context: CliContext): void {

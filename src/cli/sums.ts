@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { marginDimensions } from '../money/margin.ts';
 import { usageDimensions } from '../money/usage.ts';
-import { lookCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { lookCommand, type CliContext } from './context.ts';
 import { writeAnswer } from './write-answer.ts';
 
 const verbs = {

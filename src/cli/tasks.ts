@@ -1,12 +1,10 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { failureClasses } from '../errors/failure.ts';
 import { taskStatuses } from '../task/task.ts';
 import type { Row } from './admin-client.ts';
 import { addTaskAction, queryMeaning } from './task-action.ts';
-import { lookCommand, noteMore } from './context.ts';
-import type { CliContext } from './context.ts';
+import { lookCommand, noteMore, type CliContext } from './context.ts';
 import { examples } from './program.js';
 import { addRecordCommands } from './show-task.ts';
 

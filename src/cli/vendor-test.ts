@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { outputOf } from './context.ts';
-import type { CliContext } from './context.ts';
+import { outputOf, type CliContext } from './context.ts';
 import { textOfFile } from './given-file.ts';
 import { examples } from './program.js';
 

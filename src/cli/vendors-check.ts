@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { dayMs } from '../base/times.ts';
 import type { Row } from './admin-client.ts';
-import { lookCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { lookCommand, type CliContext } from './context.ts';
 import { examples } from './program.js';
 
 const originSchema = z.object({ source: z.string(), read: z.string() });

@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import { defined } from '../base/defined.ts';
 import { sizesInWords } from '../base/image-sizes.ts';
-import { servedFacts } from '../models/facts-table.ts';
+import { servedFacts, type FactsOrigin, type FactsTable } from '../models/facts-table.ts';
 import type { ModelFacts } from '../models/model-facts.ts';
-import type { FactsOrigin, FactsTable } from '../models/facts-table.ts';
 import type { Provider, TaskProvider } from '../providers/provider.ts';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { outputOf } from './context.ts';
-import type { CliContext } from './context.ts';
+import { outputOf, type CliContext } from './context.ts';
 import type { Output } from './output.ts';
 import { examples } from './program.js';
 import { addVendorTest } from './vendor-test.ts';

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { lookCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import { lookCommand, type CliContext } from './context.ts';
 import { examples } from './program.js';
 import { situationLines } from './situation-lines.ts';
 import { formatTime } from './table.ts';

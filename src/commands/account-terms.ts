@@ -1,8 +1,7 @@
 import { defined } from '../base/defined.ts';
 import { capsOfEndUser, endUserName } from '../money/caps.ts';
 import { accountClosed } from '../errors/errors.ts';
-import { noFactors } from '../money/price-factors.ts';
-import type { PriceFactors } from '../money/price-factors.ts';
+import { noFactors, type PriceFactors } from '../money/price-factors.ts';
 import type { Spender } from '../access/spender.ts';
 import type { HoldRequest } from '../ledger/operation.ts';
 import { createRecent } from '../base/recent.ts';

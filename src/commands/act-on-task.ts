@@ -1,17 +1,14 @@
-import { newActionId } from '../base/ids.ts';
-import type { RandomBytes } from '../base/ids.ts';
+import { newActionId, type RandomBytes } from '../base/ids.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { planRefusal, resultOf } from './act-plan.ts';
-import { readActionInput } from '../operating/acts.ts';
+import { readActionInput, type ActionResult, type OperatorActionName } from '../operating/acts.ts';
 import type { ActionInput } from '../operating/act-fields.ts';
-import type { ActionResult, OperatorActionName } from '../operating/acts.ts';
 import { requireRedeliverable } from '../task/require-redeliverable.ts';
 import { isTerminal } from '../task/task.ts';
 import type { Task, TaskActionRecord } from '../task/record.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
-import { recordSeen, refundTask, refused } from './refund-task.ts';
-import type { RefundTaskDeps } from './refund-task.ts';
+import { recordSeen, refundTask, refused, type RefundTaskDeps } from './refund-task.ts';
 import type { TaskPort } from './task-port.ts';
 
 export interface ActOnTaskDeps extends RefundTaskDeps {

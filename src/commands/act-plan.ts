@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonical-json.ts';
 import type { ActionInput } from '../operating/act-fields.ts';
-import { planOutdated } from '../operating/acts.ts';
-import type { ActionResult, OperatorActionName, Said } from '../operating/acts.ts';
+import { planOutdated, type ActionResult, type OperatorActionName, type Said } from '../operating/acts.ts';
 
 /** Synchronous images have no record and therefore no revision. For them, `rev` is the number of ledger entries. */
 export interface Planned {

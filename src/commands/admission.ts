@@ -1,14 +1,11 @@
 import type { CapState } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';
-import { GatewayError, serviceUnavailable } from '../errors/errors.ts';
-import type { ErrorCode } from '../errors/errors.ts';
-import { randomBase62 } from '../base/ids.ts';
-import type { RandomBytes } from '../base/ids.ts';
+import { GatewayError, serviceUnavailable, type ErrorCode } from '../errors/errors.ts';
+import { randomBase62, type RandomBytes } from '../base/ids.ts';
 import { holdRefused } from '../errors/hold-refused.ts';
 import { racePoint } from '../base/race-point.ts';
 import type { Reckoning } from '../money/reckoning.ts';
-import { inputOf } from '../task/input.ts';
-import type { TaskTerms } from '../task/input.ts';
+import { inputOf, type TaskTerms } from '../task/input.ts';
 import type { Task } from '../task/record.ts';
 import { newRound } from '../task/rounds.ts';
 import type { Spender } from '../access/spender.ts';
@@ -20,8 +17,7 @@ import { tryIdAt } from '../store/task-document.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { FindHoldTerms } from './account-terms.ts';
 import type { Abandonments } from './abandonments.ts';
-import { hasBegun } from './abandon-creation.ts';
-import type { CreationTry, AbandonCreation } from './abandon-creation.ts';
+import { hasBegun, type CreationTry, type AbandonCreation } from './abandon-creation.ts';
 import type { StorageQuota } from './storage-quota.ts';
 import type { TaskPort } from './task-port.ts';
 

@@ -1,6 +1,5 @@
 import { isImageId } from '../base/ids.ts';
-import { unlimited, walk } from '../base/walk.ts';
-import type { IsOver, StepTime, Walked } from '../base/walk.ts';
+import { unlimited, walk, type IsOver, type StepTime, type Walked } from '../base/walk.ts';
 import { racePoint } from '../base/race-point.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RemovalMarks } from '../ledger/removal-marks.ts';

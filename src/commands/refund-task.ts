@@ -1,10 +1,8 @@
 import { closedAt } from '../money/ledger-basis.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { isImageId } from '../base/ids.ts';
-import { formatAmount, parseMicros } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
-import { planRefusal, resultOf } from './act-plan.ts';
-import type { Planned } from './act-plan.ts';
+import { formatAmount, parseMicros, type Micros } from '../money/money.ts';
+import { planRefusal, resultOf, type Planned } from './act-plan.ts';
 import type { ActionInput } from '../operating/act-fields.ts';
 import type { ActionResult } from '../operating/acts.ts';
 import { isTerminal } from '../task/task.ts';

@@ -7,8 +7,7 @@ import { taskIdPattern } from '../base/ids.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Logger } from '../observability/log.ts';
 import type { RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../store/repeats.ts';
-import { createWaitForRepeat } from './wait-for-repeat.ts';
-import type { Answer, WaitForRepeat } from './wait-for-repeat.ts';
+import { createWaitForRepeat, type Answer, type WaitForRepeat } from './wait-for-repeat.ts';
 
 export interface RepeatsDeps {
   readonly store: RepeatStore;

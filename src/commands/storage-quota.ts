@@ -4,8 +4,7 @@ import { GatewayError } from '../errors/errors.ts';
 import { createRecent } from '../base/recent.ts';
 import { createRounds } from '../process/rounds.ts';
 import { isOutage } from '../store/mongo.ts';
-import { dayOf, endOfDay } from '../store/stored-bytes.ts';
-import type { StoredBytesStore } from '../store/stored-bytes.ts';
+import { dayOf, endOfDay, type StoredBytesStore } from '../store/stored-bytes.ts';
 import { utcDay } from '../base/times.ts';
 
 export interface StorageQuota {

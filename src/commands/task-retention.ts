@@ -1,6 +1,5 @@
 import type { Retention } from '../base/retention.ts';
-import { unlimited } from '../base/walk.ts';
-import type { StepTime } from '../base/walk.ts';
+import { unlimited, type StepTime } from '../base/walk.ts';
 import { racePoint } from '../base/race-point.ts';
 import type { RemovalMarks } from '../ledger/removal-marks.ts';
 import type { TaskStore } from '../store/tasks.ts';

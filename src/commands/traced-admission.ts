@@ -1,6 +1,5 @@
 import type { TaskSpans } from '../observability/task-spans.ts';
-import { createAdmit } from './admission.ts';
-import type { AdmissionDeps, Admit } from './admission.ts';
+import { createAdmit, type AdmissionDeps, type Admit } from './admission.ts';
 
 /** Adds spans for the admission, the hold and the workflow's start to the request's trace. */
 export function createTracedAdmit(deps: AdmissionDeps, spans: TaskSpans | undefined): Admit {

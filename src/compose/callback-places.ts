@@ -1,5 +1,4 @@
-import { createHostPlaces } from '../capacity/host-places.ts';
-import type { HostPlaces } from '../capacity/host-places.ts';
+import { createHostPlaces, type HostPlaces } from '../capacity/host-places.ts';
 import type { Core } from './core.ts';
 
 /** Limits how many slots a host that does not respond can occupy. */

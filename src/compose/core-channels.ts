@@ -1,8 +1,7 @@
 import { GatewayError } from '../errors/errors.ts';
 import type { AppDeps } from '../http/deps.ts';
 import { providers } from '../providers/index.ts';
-import { createChannels } from '../routing/channels.ts';
-import type { ChannelLinks, Channels } from '../routing/channels.ts';
+import { createChannels, type ChannelLinks, type Channels } from '../routing/channels.ts';
 import { meteredChannels } from '../routing/metered-channels.ts';
 import { tryCredential } from '../routing/try-credential.ts';
 import type { Core } from './core.ts';

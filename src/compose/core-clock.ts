@@ -1,7 +1,6 @@
 import type { Logger } from '../observability/log.ts';
 import { createClockMarks } from '../store/clock-marks.ts';
-import { openDatabaseClock } from '../store/database-clock.ts';
-import type { DatabaseClock } from '../store/database-clock.ts';
+import { openDatabaseClock, type DatabaseClock } from '../store/database-clock.ts';
 import type { Mongo } from '../store/mongo.ts';
 import type { CoreOptions } from './core.ts';
 

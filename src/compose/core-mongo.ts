@@ -1,8 +1,7 @@
 import { describeServer, limitsOf, requireAbilities } from '../base/server-abilities.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Logger } from '../observability/log.ts';
-import { connectMongo, MongoAddressError } from '../store/mongo.ts';
-import type { Mongo } from '../store/mongo.ts';
+import { connectMongo, MongoAddressError, type Mongo } from '../store/mongo.ts';
 import { readServerFacts } from '../store/server-facts.ts';
 
 /**

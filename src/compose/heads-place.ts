@@ -9,8 +9,7 @@ import type { LedgerConfig } from '../config/settings-schema.ts';
 import type { Outbound } from '../http-client/index.ts';
 import type { HeadsPlace, OpenHeadsPlace } from '../ledger/outside-heads.ts';
 import { findFile } from '../results/directory-storage.ts';
-import { limitFiles, storageLimits } from '../results/time-limits.ts';
-import type { Files, StorageLimits } from '../results/time-limits.ts';
+import { limitFiles, storageLimits, type Files, type StorageLimits } from '../results/time-limits.ts';
 import type { Core } from './core.ts';
 
 type Settings = LedgerConfig['heads'];

@@ -5,22 +5,17 @@ import type { Core } from './core.ts';
 import { defined } from '../base/defined.ts';
 import type { ImageRouteDeps } from '../http/deps.ts';
 import type { FileRouteDeps } from '../http/files/own-file.ts';
-import { createImageService } from '../images/create-images.ts';
-import type { CreateImagesDeps } from '../images/create-images.ts';
+import { createImageService, type CreateImagesDeps } from '../images/create-images.ts';
 import type { GenerateDeps } from '../images/generate.ts';
 import { createFetchedImages, fetchedBytesMax } from '../images/fetched-images.ts';
 import { createCloseHold } from '../images/leases/close-hold.ts';
-import { createImageLeases } from '../images/leases/image-leases.ts';
-import type { ImageLeases } from '../images/leases/image-leases.ts';
-import { createPromisedBills } from '../images/promised-bills.ts';
-import type { PromisedBills } from '../images/promised-bills.ts';
+import { createImageLeases, type ImageLeases } from '../images/leases/image-leases.ts';
+import { createPromisedBills, type PromisedBills } from '../images/promised-bills.ts';
 import { createResultForms } from '../images/result-form.ts';
 import { createTracedGenerate } from '../images/traced-generate.ts';
-import { openImageWorkspaces } from '../images/workspace.ts';
-import type { ImageWorkspaces } from '../images/workspace.ts';
+import { openImageWorkspaces, type ImageWorkspaces } from '../images/workspace.ts';
 import { linkImages } from '../media/file-links.ts';
-import { openRequestMedia } from '../media/open-media.ts';
-import type { RequestMedia } from '../media/open-media.ts';
+import { openRequestMedia, type RequestMedia } from '../media/open-media.ts';
 import { vendorImageFields } from '../providers/index.ts';
 
 function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {

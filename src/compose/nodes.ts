@@ -1,5 +1,4 @@
-import { createNodes } from '../control/nodes.ts';
-import type { Nodes } from '../control/nodes.ts';
+import { createNodes, type Nodes } from '../control/nodes.ts';
 import { isUnsearchable } from '../routing/channels.ts';
 import type { Core } from './core.ts';
 

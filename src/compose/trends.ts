@@ -1,5 +1,4 @@
-import { createReadTrends } from '../observability/read-trends.ts';
-import type { ReadTrends } from '../observability/read-trends.ts';
+import { createReadTrends, type ReadTrends } from '../observability/read-trends.ts';
 import { ledgerCollection } from '../ledger/collection.ts';
 import { readLedgerFlows } from '../ledger/flows.ts';
 import type { Core } from './core.ts';

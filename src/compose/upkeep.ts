@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UpkeepStep } from '../../activities/deps.ts';
-import { createTidyKeySlots, createTidySlots } from '../capacity/slot-upkeep.ts';
-import type { SlotFailure } from '../capacity/slot-upkeep.ts';
+import { createTidyKeySlots, createTidySlots, type SlotFailure } from '../capacity/slot-upkeep.ts';
 import type { Core } from './core.ts';
 import { openTrends } from './trends.ts';
 import { retentionOf } from '../base/retention.ts';
@@ -10,8 +9,7 @@ import { createHeadAnchors, dailyAnchors } from '../ledger/anchored-heads.ts';
 import { dailyExport } from '../ledger/outside-heads.ts';
 import { headsPlaceOf } from './heads-place.ts';
 import { createRemovalMarks } from '../ledger/removal-marks.ts';
-import { createUploads } from '../media/uploads.ts';
-import type { Uploads } from '../media/uploads.ts';
+import { createUploads, type Uploads } from '../media/uploads.ts';
 import { createDeleteAccounts } from '../commands/delete-account.ts';
 import { createRemoveTasks } from '../commands/remove-tasks.ts';
 import { createTaskRetention } from '../commands/task-retention.ts';

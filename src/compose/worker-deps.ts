@@ -21,13 +21,11 @@ import { offerOf } from '../routing/capability.ts';
 import { shapeOfResult } from '../routing/size-shape.ts';
 import { createOpenOwnMedia } from '../media/own-media.ts';
 import { createFetchedImages, fetchedBytesMax } from '../images/fetched-images.ts';
-import { openImagesForTasks } from '../images/images-for-tasks.ts';
-import type { ImagesForTasks } from '../images/images-for-tasks.ts';
+import { openImagesForTasks, type ImagesForTasks } from '../images/images-for-tasks.ts';
 import { createUnstoredImages } from '../images/unstored-images.ts';
 import { createRateLimiter } from '../capacity/rate-limiter.ts';
 import type { StayPlaces } from '../capacity/stay-places.ts';
-import { createSubmitLimiter } from '../capacity/submit-limiter.ts';
-import type { SubmitLimiter } from '../capacity/submit-limiter.ts';
+import { createSubmitLimiter, type SubmitLimiter } from '../capacity/submit-limiter.ts';
 import { createTaskSignals } from '../temporal/task-signals.ts';
 import { findCancelRequest } from '../temporal/cancel-request.ts';
 

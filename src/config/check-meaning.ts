@@ -4,8 +4,7 @@ import { measures, measureSells } from '../money/measures.ts';
 import { checkPrices } from './price-coverage.ts';
 import { formatPath } from './config-error.ts';
 import { channelPriceSchema } from '../money/price-schema.ts';
-import { modelSchema } from './gateway-schema.ts';
-import type { ModelConfig } from './gateway-schema.ts';
+import { modelSchema, type ModelConfig } from './gateway-schema.ts';
 
 /** Contains only what the checks need, so that it can be read even if other parts of the file are invalid. */
 const outline = z.object({

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.ts';
 import { withVendorFiles } from './vendor-files.ts';
-import { parseGatewayConfig } from './gateway-file.ts';
-import type { GatewayConfig, ParseConfigContext } from './gateway-file.ts';
+import { parseGatewayConfig, type GatewayConfig, type ParseConfigContext } from './gateway-file.ts';
 
 export type Violations = { readonly violations: readonly string[] };
 

@@ -1,10 +1,8 @@
 import { namesOf } from '../base/json-pointer.js';
-import { isScalar, parseDocument } from 'yaml';
-import type { Document } from 'yaml';
+import { isScalar, parseDocument, type Document } from 'yaml';
 import { isRecord } from '../base/is-record.ts';
 import { readYaml } from './read-yaml.ts';
-import { draftSecretsIn, secretsIn } from './secret-places.ts';
-import type { WrittenSecret } from './secret-places.ts';
+import { draftSecretsIn, secretsIn, type WrittenSecret } from './secret-places.ts';
 
 export type ChangedText = { readonly text: string } | { readonly violation: string };
 

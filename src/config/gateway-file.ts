@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto';
 import { defined } from '../base/defined.ts';
-import { checkMeaning } from './check-meaning.ts';
+import { checkMeaning, type Adapters } from './check-meaning.ts';
 import type { RetentionDays } from '../base/retention.ts';
-import type { Adapters } from './check-meaning.ts';
 import { ConfigError, describeIssue, formatPath } from './config-error.ts';
-import { fileSchema } from './gateway-schema.ts';
+import { fileSchema, type ChannelConfig, type ModelConfig, type ServedModel } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
 import { unpackText } from './configuration-text.ts';
 import { linksNeedKey } from '../models/vendor-file.ts';
-import { readVendorFiles, withFilePrices } from './vendor-files.ts';
-import type { VendorFiles } from './vendor-files.ts';
-import type { ChannelConfig, ModelConfig, ServedModel } from './gateway-schema.ts';
+import { readVendorFiles, withFilePrices, type VendorFiles } from './vendor-files.ts';
 import type { LedgerConfig, NotifyConfig, ResultsConfig } from './settings-schema.ts';
 
 export type { ChannelConfig, ModelConfig, NotifyConfig, ServedModel };

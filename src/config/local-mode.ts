@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defined } from '../base/defined.ts';
 import { ConfigError } from './config-error.ts';
 import { rawEnvironment, readEnvironment } from './environment.ts';
-import { readLocalSettings } from './local-settings.ts';
-import type { LocalSettings } from './local-settings.ts';
+import { readLocalSettings, type LocalSettings } from './local-settings.ts';
 
 const localGatewayFile = fileURLToPath(new URL('../local/gateway.local.yaml', import.meta.url));
 const gatewayFileDefault = 'gateway.yaml';

@@ -1,5 +1,4 @@
-import { measureSells } from '../money/measures.ts';
-import type { Measure } from '../money/measures.ts';
+import { measureSells, type Measure } from '../money/measures.ts';
 import { flagFacts, holds, measuresOf, requiredMeasures, textFacts } from '../money/price.ts';
 import type { Price, PriceCondition, PriceFacts } from '../money/price.ts';
 import type { TaskKind } from '../base/task-kind.ts';

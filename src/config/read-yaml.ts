@@ -1,5 +1,4 @@
-import { Composer, Parser, parseDocument } from 'yaml';
-import type { CST } from 'yaml';
+import { Composer, Parser, parseDocument, type CST } from 'yaml';
 
 const bytesMax = 256 * 1024;
 /** The maximum depth of nesting. The parser recurses at each level, and a stack overflow cannot be handled safely. */

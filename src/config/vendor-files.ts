@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { patternMatcher, vendorFileSchema } from '../models/vendor-file.ts';
-import type { VendorFile } from '../models/vendor-file.ts';
+import { patternMatcher, vendorFileSchema, type VendorFile } from '../models/vendor-file.ts';
 import { describeIssue } from './config-error.ts';
 import { packText } from './configuration-text.ts';
 import type { ChannelConfig } from './gateway-schema.ts';

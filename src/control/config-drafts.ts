@@ -1,11 +1,8 @@
-import { randomBase62 } from '../base/ids.ts';
-import type { RandomBytes } from '../base/ids.ts';
+import { randomBase62, type RandomBytes } from '../base/ids.ts';
 import { defined } from '../base/defined.ts';
-import { changeText } from '../base/config-change.ts';
-import type { ConfigChange } from '../base/config-change.ts';
+import { changeText, type ConfigChange } from '../base/config-change.ts';
 import { packText, unpackText } from '../config/configuration-text.ts';
-import { entryOf, insertionInto } from '../config/draft-entries.ts';
-import type { DraftEntry, Insertion } from '../config/draft-entries.ts';
+import { entryOf, insertionInto, type DraftEntry, type Insertion } from '../config/draft-entries.ts';
 import { concealText, editText, readText, replaceSecrets, restoreText } from '../config/draft-text.ts';
 import type { ChangedText } from '../config/draft-text.ts';
 import type { Violations } from '../config/config-file.ts';
@@ -20,8 +17,7 @@ import type {
   ConfigurationStore,
   PublishedConfiguration,
 } from '../store/configurations.ts';
-import { contentsOf } from './catalogue-additions.ts';
-import type { DraftContents } from './catalogue-additions.ts';
+import { contentsOf, type DraftContents } from './catalogue-additions.ts';
 import { valueChanges } from './config-changes.ts';
 import type { RunningConfig, TextToPublish } from './running-config.ts';
 

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { periods } from '../base/periods.ts';
-import { serviceOf } from '../task/service.ts';
+import { serviceOf, type Service, type Surroundings } from '../task/service.ts';
 import type { Pace } from '../process/pace.ts';
 import { afterRunning } from '../process/running-time.ts';
-import type { Service, Surroundings } from '../task/service.ts';
 import type { Node, NodeStore } from '../store/nodes.ts';
-import { isConfigured } from '../task/candidates.ts';
-import type { ConfiguredChannel } from '../task/candidates.ts';
+import { isConfigured, type ConfiguredChannel } from '../task/candidates.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 
 export interface Nodes extends Service, Surroundings {

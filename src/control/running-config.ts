@@ -6,8 +6,7 @@ import type { RunConfiguration } from '../store/nodes.ts';
 import { configChanges } from './config-changes.ts';
 import type { ConfigChange } from '../base/config-change.ts';
 import { defined } from '../base/defined.ts';
-import { following } from '../process/pace.ts';
-import type { Pace } from '../process/pace.ts';
+import { following, type Pace } from '../process/pace.ts';
 
 /** The newest published version, unless this process could not load it. */
 export interface RunningConfig {

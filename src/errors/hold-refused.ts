@@ -1,7 +1,6 @@
 import type { CapState } from '../money/caps.ts';
 import { GatewayError, serviceUnavailable } from './errors.ts';
-import { formatMicros } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
+import { formatMicros, type Micros } from '../money/money.ts';
 import { isoSeconds } from '../base/times.ts';
 
 const owners = { key: 'this API key', model: 'this API key with this model', end_user: 'this end user' };

@@ -9,8 +9,7 @@ import type {
   Submitted,
 } from '../providers/provider.ts';
 import type { CallOutcome, CallStep, RecordedCall, RecordedExchange } from './recorded-call.ts';
-import { hashOf, holdsSecret, redactJson, redactText, redactUrl } from './redact.ts';
-import type { Hidden } from './redact.ts';
+import { hashOf, holdsSecret, redactJson, redactText, redactUrl, type Hidden } from './redact.ts';
 
 /** Calls are described after they end, so that the description does not slow them down. */
 

@@ -4,8 +4,7 @@ import { defined } from '../base/defined.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { Logger } from '../observability/log.ts';
 import type { NewExchanges } from '../store/exchanges.ts';
-import { describeCall } from './describe-call.ts';
-import type { RawCall } from './describe-call.ts';
+import { describeCall, type RawCall } from './describe-call.ts';
 import type { CallOutcome } from './recorded-call.ts';
 import { textsOf } from './redact.ts';
 

@@ -6,18 +6,15 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { Attempt, PastAttempt } from '../task/attempt.ts';
 import { waitsOf } from '../task/state-wait.ts';
-import { waitPlace, waitWords } from '../task/wait.ts';
-import type { PastWait, Wait } from '../task/wait.ts';
+import { waitPlace, waitWords, type PastWait, type Wait } from '../task/wait.ts';
 import type { CallbackRecord } from '../task/callback-record.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
 import type { RequestRecord, RequestStore } from '../store/requests.ts';
 import type { ResultCopy, ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
-import { recordedCallSchema } from './recorded-call.ts';
-import type { RecordedCall } from './recorded-call.ts';
+import { recordedCallSchema, type RecordedCall } from './recorded-call.ts';
 import { redactRequest } from './redact.ts';
-import { planSchema, recordFormat, recordVersion } from './flight-record.ts';
-import type { FlightRecord } from './flight-record.ts';
+import { planSchema, recordFormat, recordVersion, type FlightRecord } from './flight-record.ts';
 import { describeEvents } from './timeline.ts';
 
 /** Each source is read with a single indexed query. A missing part is empty or null. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { failureClasses } from '../errors/failure.ts';
-import { measuredFacts } from '../money/settle-facts.ts';
-import type { SettleFacts } from '../money/settle-facts.ts';
+import { measuredFacts, type SettleFacts } from '../money/settle-facts.ts';
 
 /**
  * One call of an adapter's method: the redacted exchanges with the upstream (redact.ts), and what the adapter concluded

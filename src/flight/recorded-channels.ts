@@ -3,12 +3,10 @@ import type { GenerationRequest } from '../models/request.ts';
 import type { HttpRequest, ProviderContext, SubmitContext, TaskProvider } from '../providers/provider.ts';
 import { secretsOf } from '../providers/secrets-of.ts';
 import { wrapped } from '../providers/wrapped.ts';
-import { withProviders } from '../routing/channels.ts';
-import type { Channels } from '../routing/channels.ts';
+import { withProviders, type Channels } from '../routing/channels.ts';
 import { acceptedOutcome, errorOutcome, foundOutcome, statusOutcome } from './describe-call.ts';
 import type { RawCall, RawExchange } from './describe-call.ts';
-import { jobOf } from './exchange-recorder.ts';
-import type { ExchangeRecorder } from './exchange-recorder.ts';
+import { jobOf, type ExchangeRecorder } from './exchange-recorder.ts';
 import type { CallOutcome } from './recorded-call.ts';
 import { textsOf } from './redact.ts';
 

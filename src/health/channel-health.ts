@@ -1,8 +1,7 @@
 import { defined } from '../base/defined.ts';
 import { historyMs, placeOf, relapseMs } from './circuit-rules.ts';
 import type { BadSign, Circuit, CircuitEvidence, CircuitOpening } from './circuit-rules.ts';
-import { channelWords, wordsOfPart } from './health-words.ts';
-import type { HealthState, Processes } from './health-words.ts';
+import { channelWords, wordsOfPart, type HealthState, type Processes } from './health-words.ts';
 
 export interface ChannelHealth {
   readonly channel: string;

@@ -1,5 +1,4 @@
-import type { BadSign, CircuitEvidence, CircuitRecord } from './circuit-rules.ts';
-import { accountsOf } from './circuit-rules.ts';
+import { accountsOf, type BadSign, type CircuitEvidence, type CircuitRecord } from './circuit-rules.ts';
 
 /** Every page and tool shows these sentences about channel health unchanged. */
 

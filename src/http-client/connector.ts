@@ -1,12 +1,9 @@
-import { connect as connectTcp } from 'node:net';
-import type { LookupFunction, Socket } from 'node:net';
+import { connect as connectTcp, type LookupFunction, type Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { buildConnector } from 'undici';
 import { afterRunning } from '../process/running-time.ts';
-import { ipLiteral, isLocalhost } from './address-rules.ts';
-import type { AddressRules } from './address-rules.ts';
-import { systemLookup } from './lookup.ts';
-import type { Lookup } from './lookup.ts';
+import { ipLiteral, isLocalhost, type AddressRules } from './address-rules.ts';
+import { systemLookup, type Lookup } from './lookup.ts';
 
 type ConnectFailure = 'address_refused' | 'dns_failed' | 'connect_failed' | 'connect_timeout' | 'tls_failed';
 

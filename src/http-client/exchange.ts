@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Agent, errors } from 'undici';
-import type { Dispatcher } from 'undici';
-import { ConnectError, createConnector } from './connector.ts';
-import type { ConnectorOptions } from './connector.ts';
+import { Agent, errors, type Dispatcher } from 'undici';
+import { ConnectError, createConnector, type ConnectorOptions } from './connector.ts';
 
 type GuardedFailure =
   | ConnectError['code']

@@ -1,10 +1,8 @@
 import { defined } from '../base/defined.ts';
 import { afterRunning, timeLimit } from '../process/running-time.ts';
-import { createAddressRules } from './address-rules.ts';
-import type { AddressRules } from './address-rules.ts';
+import { createAddressRules, type AddressRules } from './address-rules.ts';
 import type { Lookup } from './lookup.ts';
-import { GuardedRequestError, createAgent, exchange, requireReadable } from './exchange.ts';
-import type { Answer } from './exchange.ts';
+import { GuardedRequestError, createAgent, exchange, requireReadable, type Answer } from './exchange.ts';
 import type { Agent } from 'undici';
 
 export interface GuardedClientOptions {

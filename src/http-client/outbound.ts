@@ -1,8 +1,7 @@
 import type { HttpRequest } from '../providers/provider.ts';
 import { createGuardedClient } from './guarded-client.ts';
 import type { GuardedClient, MediaFetch, OpenedMedia } from './guarded-client.ts';
-import { createOthersLookup, systemLookup } from './lookup.ts';
-import type { Lookup } from './lookup.ts';
+import { createOthersLookup, systemLookup, type Lookup } from './lookup.ts';
 import { createUpstreamClient } from './upstream-client.ts';
 
 interface ChannelNetworks {

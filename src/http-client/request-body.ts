@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { FileDataUrl } from '../providers/shared/file-data-url.ts';
-import type { OutgoingObject } from '../providers/shared/file-data-url.ts';
+import { FileDataUrl, type OutgoingObject } from '../providers/shared/file-data-url.ts';
 
 export interface RequestBody {
   readonly headers: Readonly<Record<string, string>>;

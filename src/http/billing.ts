@@ -4,12 +4,10 @@ import type { ModelCosts } from '../ledger/upstream-costs.ts';
 import { formatMicros } from '../money/money.ts';
 import type { Catalogue } from '../routing/catalogue.ts';
 import type { BilledPage, BilledSpan } from '../store/reports/bills.ts';
-import { mayHaveJob } from '../task/attempt.ts';
-import type { Attempt } from '../task/attempt.ts';
+import { mayHaveJob, type Attempt } from '../task/attempt.ts';
 import type { BilledTask } from '../bills/expected-bill.ts';
 import type { RouteDeps } from './deps.ts';
-import { presentBilledAttempt } from './presenters/billed-attempt.ts';
-import type { Billing } from './presenters/billed-attempt.ts';
+import { presentBilledAttempt, type Billing } from './presenters/billed-attempt.ts';
 
 function billingOf(catalogue: Pick<Catalogue, 'channel' | 'current'>): Billing {
   return {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { capWindows } from '../money/caps.ts';
-import type { Caps, KeyCaps } from '../money/caps.ts';
+import { capWindows, type Caps, type KeyCaps } from '../money/caps.ts';
 import { invalidParameter } from '../errors/errors.ts';
 import { parseMicros, sixPlaces } from '../money/money.ts';
 import type { Catalogue } from '../routing/catalogue.ts';

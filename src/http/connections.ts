@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { createPlaces } from '../base/places.ts';
-import type { Place, Places } from '../base/places.ts';
+import { createPlaces, type Place, type Places } from '../base/places.ts';
 import { addressName } from './client-address.ts';
 
 export interface Connections {

@@ -1,5 +1,4 @@
-import { formatMicros } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
+import { formatMicros, type Micros } from '../money/money.ts';
 import type { CreatedTask } from '../commands/create-task.ts';
 import { capHeaders } from './presenters/cap.ts';
 

@@ -1,6 +1,5 @@
-import { capStates, refusingCap } from '../money/caps.ts';
+import { capStates, refusingCap, type CapState } from '../money/caps.ts';
 import type { Caller } from '../access/caller.ts';
-import type { CapState } from '../money/caps.ts';
 import type { AskedRequest, ImageRequest } from '../models/request.ts';
 import { spenderOf } from '../access/spender.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';

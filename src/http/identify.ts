@@ -10,8 +10,7 @@ import type { AddressLimit } from './address-limit.ts';
 import { recognise } from './connections.ts';
 import { createExactAddress, isInNetworks } from './client-address.ts';
 import type { AppDeps } from './deps.ts';
-import { letsIn } from './route.ts';
-import type { Access, Identity, KeepAct, Route } from './route.ts';
+import { letsIn, type Access, type Identity, type KeepAct, type Route } from './route.ts';
 
 export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'auditLog' | 'trustedProxies'> {
   readonly addresses: AddressLimit;

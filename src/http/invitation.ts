@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { linkSecondsDefault, linkSecondsMax } from '../access/invitations.ts';
-import type { Redeemed } from '../access/invitations.ts';
+import { linkSecondsDefault, linkSecondsMax, type Redeemed } from '../access/invitations.ts';
 import { GatewayError } from '../errors/errors.ts';
-import { isOpen } from '../base/invitation.ts';
-import type { Invited } from '../base/invitation.ts';
+import { isOpen, type Invited } from '../base/invitation.ts';
 import { unixSeconds } from './presenters/unix-seconds.ts';
 
 export const linkValidSeconds = z

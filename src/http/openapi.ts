@@ -2,15 +2,13 @@ import { defined } from '../base/defined.ts';
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import type { RouteConfig, ZodMediaTypeObject } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import { errorTable } from '../errors/errors.ts';
-import type { ErrorCode } from '../errors/errors.ts';
+import { errorTable, type ErrorCode } from '../errors/errors.ts';
 import { errorSchema } from './error-response.ts';
 import { eventStreamType } from './event-stream.ts';
 import { describeBodies } from './openapi-bodies.ts';
 import { openApiPath } from './openapi-schemas.ts';
 import { endedTaskSchema } from './presenters/video-task.ts';
-import { isProbe } from './route.ts';
-import type { Route, Success } from './route.ts';
+import { isProbe, type Route, type Success } from './route.ts';
 import { headersTooLarge } from './unreadable.ts';
 
 type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;

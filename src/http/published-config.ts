@@ -1,8 +1,7 @@
 import type { ConfigurationHead } from '../store/configurations.ts';
 import type { RouteDeps } from './deps.ts';
 import { presentConfig } from './presenters/config.ts';
-import { jsonReply } from './route.ts';
-import type { Reply } from './route.ts';
+import { jsonReply, type Reply } from './route.ts';
 
 export async function replyPublished(
   head: ConfigurationHead,

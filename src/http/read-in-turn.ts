@@ -1,7 +1,5 @@
-import { createPlaces } from '../base/places.ts';
-import type { Places } from '../base/places.ts';
-import { isMade } from './route.ts';
-import type { Identity, Made, RawRequest, Reply, Route } from './route.ts';
+import { createPlaces, type Places } from '../base/places.ts';
+import { isMade, type Identity, type Made, type RawRequest, type Reply, type Route } from './route.ts';
 
 /** A process has 50 connections to MongoDB, so only this many requests may read many documents at the same time. */
 export const listsReadMax = { name: 'lists read', placesMax: 16, shareMax: 4 } as const;

@@ -4,11 +4,9 @@ import { GatewayError, invalidParameter } from '../errors/errors.ts';
 import { formatMicros } from '../money/money.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 import { TooManyGroupsError } from '../money/usage.ts';
-import { csvLine, csvMediaType } from '../money/csv.ts';
-import type { Cell } from '../money/csv.ts';
+import { csvLine, csvMediaType, type Cell } from '../money/csv.ts';
 import { formatDecimal } from '../money/decimal.ts';
-import { madeWhileSent } from './route.ts';
-import type { Reply } from './route.ts';
+import { madeWhileSent, type Reply } from './route.ts';
 
 /** The longest period is a leap year. */
 const daysMax = 366;

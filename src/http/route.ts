@@ -3,22 +3,18 @@ import type { NoteChanges } from '../commands/audit-log.ts';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { BodyReader } from './bodies/consume-body.ts';
-import { changedBy, seenBy } from '../base/key-scope.ts';
+import { changedBy, seenBy, type NeededScope, type Reach } from '../base/key-scope.ts';
 import type { KeyHolder } from '../access/caller.ts';
-import type { NeededScope, Reach } from '../base/key-scope.ts';
 import type { ClientTry } from '../commands/repeats.ts';
 import type { ErrorCode } from '../errors/errors.ts';
-import { isReading, mayUse } from '../base/operator.ts';
-import type { OperatorAccess, OperatorIdentity } from '../base/operator.ts';
+import { isReading, mayUse, type OperatorAccess, type OperatorIdentity } from '../base/operator.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { adminBody } from './body.ts';
 import { etagOf, matchesEtag } from './etag.ts';
 import { hideAmounts } from './without-amounts.ts';
-import { operatorActOf } from './operator-act.ts';
-import type { ActFacts } from './operator-act.ts';
+import { operatorActOf, type ActFacts } from './operator-act.ts';
 import { refuseUnknownFields } from './unknown-fields.ts';
-import { parseInput } from './validation.ts';
-import type { RawInput } from './validation.ts';
+import { parseInput, type RawInput } from './validation.ts';
 
 /**
  * Validation, types and the OpenAPI document are derived from this declaration. `keyRoute`, `adminRoute`,

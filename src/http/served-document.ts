@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isRecord } from '../base/is-record.ts';
-import { openApiPath, schemaPlace } from './openapi-schemas.ts';
-import type { OpenApiDocument } from './openapi-schemas.ts';
+import { openApiPath, schemaPlace, type OpenApiDocument } from './openapi-schemas.ts';
 import type { Route } from './route.ts';
 
 const place = new URL('../../docs/openapi.json', import.meta.url);

@@ -1,11 +1,9 @@
-import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { z } from 'zod';
 import { answerInTurn, hasMore } from './answer-in-turn.ts';
 import type { GatewayApp } from './app.ts';
-import type { ConnectionLimits } from './connections.ts';
-import { connectionsMaxOf, limitConnections } from './connections.ts';
+import { connectionsMaxOf, limitConnections, type ConnectionLimits } from './connections.ts';
 import { answerUnreadable, headerProblem, refuseRequest } from './unreadable.ts';
 
 export interface HttpServerOptions {

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { storedMediaTypes } from '../results/media-types.ts';
 import type { ByteRange, ResultStorage, StoredFile } from '../results/storage.ts';
 import { matchesEtag } from './etag.ts';
-import { notModified } from './route.ts';
-import type { Reply, RequestMeta, Route } from './route.ts';
+import { notModified, type Reply, type RequestMeta, type Route } from './route.ts';
 
 const rangePattern = /^bytes=(\d*)-(\d*)$/;
 

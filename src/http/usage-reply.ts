@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
-import { usageDimensions } from '../money/usage.ts';
-import type { UsageDimension, UsageRow } from '../money/usage.ts';
+import { usageDimensions, type UsageDimension, type UsageRow } from '../money/usage.ts';
 import type { Cell } from '../money/csv.ts';
 import type { RouteDeps } from './deps.ts';
 import {

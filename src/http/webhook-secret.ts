@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { RandomBytes } from '../base/ids.ts';
 import { accountDeleted } from '../errors/errors.ts';
 import type { RouteDeps } from './deps.ts';
-import { jsonReply } from './route.ts';
-import type { Reply } from './route.ts';
+import { jsonReply, type Reply } from './route.ts';
 
 const webhookSecretBytes = 24;
 

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ParameterizedContext } from 'koa';
-import { isMade } from './route.ts';
-import type { BodyPart, Reply } from './route.ts';
+import { isMade, type BodyPart, type Reply } from './route.ts';
 
 const unreadAnswerMs = 60_000;
 /** Up to this size, one copy and one write cost less than a stream. */

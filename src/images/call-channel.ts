@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { groupedFacts } from '../money/charge.ts';
-import { sumCosts } from '../money/cost.ts';
-import type { Cost } from '../money/cost.ts';
+import { sumCosts, type Cost } from '../money/cost.ts';
 import { defined } from '../base/defined.ts';
-import { ChannelGoneError } from '../routing/channels.ts';
-import type { OpenChannel } from '../routing/channels.ts';
+import { ChannelGoneError, type OpenChannel } from '../routing/channels.ts';
 import type { ImageRequest, JsonObject } from '../models/request.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';

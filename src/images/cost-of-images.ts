@@ -3,8 +3,7 @@ import { worthOf } from '../money/cost.ts';
 import { costBasis, costTermsOf } from '../money/cost-terms.ts';
 import type { Price } from '../money/price.ts';
 import { isPriced, settle } from '../money/settle.ts';
-import { totalCost } from '../task/cost.ts';
-import type { UpstreamCost } from '../task/cost.ts';
+import { totalCost, type UpstreamCost } from '../task/cost.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
 import type { ChannelAnswer, ChannelCall } from './call-channel.ts';
 

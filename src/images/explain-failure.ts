@@ -1,7 +1,5 @@
-import { GatewayError } from '../errors/errors.ts';
-import type { GatewayErrorOptions } from '../errors/errors.ts';
-import { isModeration } from '../errors/failure.ts';
-import type { Failure } from '../errors/failure.ts';
+import { GatewayError, type GatewayErrorOptions } from '../errors/errors.ts';
+import { isModeration, type Failure } from '../errors/failure.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 

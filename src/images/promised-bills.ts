@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { periods } from '../base/periods.ts';
-import { formatMicros } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
+import { formatMicros, type Micros } from '../money/money.ts';
 import type { Logger } from '../observability/log.ts';
 
 export interface PromisedBill {

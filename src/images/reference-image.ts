@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { ImageInput } from '../models/request.ts';
-import { inspectedBytesMax, inspectImage } from './inspect-image.ts';
-import type { ImageFacts } from './inspect-image.ts';
+import { inspectedBytesMax, inspectImage, type ImageFacts } from './inspect-image.ts';
 
 /** Completes a sentence that begins with "The parameter image". */
 export interface Refused {

@@ -14,8 +14,7 @@ import type { Logger } from '../observability/log.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
 import type { Delivery } from './call-channel.ts';
 import type { WatchedImage } from './leases/image-leases.ts';
-import { logUncharged } from './promised-bills.ts';
-import type { PromisedBill, PromisedBills } from './promised-bills.ts';
+import { logUncharged, type PromisedBill, type PromisedBills } from './promised-bills.ts';
 
 export interface SettleDeps {
   readonly ledger: Pick<Ledger, 'settle'>;

@@ -1,7 +1,6 @@
 import type { TaskSpans } from '../observability/task-spans.ts';
 import { callChannel } from './call-channel.ts';
-import { createGenerate } from './generate.ts';
-import type { CallForImage, Generate, GenerateDeps } from './generate.ts';
+import { createGenerate, type CallForImage, type Generate, type GenerateDeps } from './generate.ts';
 
 export function createTracedGenerate(
   deps: Omit<GenerateDeps, 'call'>,

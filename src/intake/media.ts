@@ -1,5 +1,4 @@
-import { invalidParameter } from '../errors/errors.ts';
-import type { GatewayError } from '../errors/errors.ts';
+import { invalidParameter, type GatewayError } from '../errors/errors.ts';
 import type { ImageRole } from '../models/request.ts';
 import { fileIdOf } from '../models/user-file.ts';
 import { isSaid, mediaTypeOfBase64 } from './carries.ts';

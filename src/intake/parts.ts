@@ -1,7 +1,6 @@
 import { isRecord } from '../base/is-record.ts';
 import { invalidParameter } from '../errors/errors.ts';
-import { readMedia } from './media.ts';
-import type { Medium } from './media.ts';
+import { readMedia, type Medium } from './media.ts';
 
 export interface Parts {
   readonly text: string;

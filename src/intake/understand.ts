@@ -3,14 +3,11 @@ import { shortName, someNames, someNamesMax } from '../models/consumption.ts';
 import { GatewayError, invalidParameter } from '../errors/errors.ts';
 import { parseJsonText } from './json-scanner.ts';
 import { carries, isSaid } from './carries.ts';
-import { coerced, wildNumber } from './coerce.ts';
-import type { Types } from './coerce.ts';
+import { coerced, wildNumber, type Types } from './coerce.ts';
 import { canonicalEndUser } from './end-user.ts';
-import { readMedia } from './media.ts';
-import type { MediaKind, Medium } from './media.ts';
+import { readMedia, type MediaKind, type Medium } from './media.ts';
 import type { MediaPlace, Names, Place } from './names.ts';
-import { readMessages, readParts } from './parts.ts';
-import type { Parts } from './parts.ts';
+import { readMessages, readParts, type Parts } from './parts.ts';
 import { hasFile, UploadedFile } from './uploaded-file.ts';
 import { overruled, refuseUnread } from './warnings.ts';
 

@@ -3,8 +3,7 @@ import { Buffer } from 'node:buffer';
 import type { Db } from 'mongodb';
 import { isDuplicateKey } from '../store/mongo.ts';
 import { anchorCollection, ledgerCollection } from './collection.ts';
-import { entryId } from './entry.ts';
-import type { Head } from './entry.ts';
+import { entryId, type Head } from './entry.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 
 /**

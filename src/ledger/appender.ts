@@ -4,20 +4,15 @@ import type { LedgerMeter } from '../observability/meter.ts';
 import { isNetworkFailure } from '../base/caught.ts';
 import { racePoint } from '../base/race-point.ts';
 import { isOutage } from '../store/mongo.ts';
-import { findByKeys, insertInOrder } from './collection.ts';
-import type { LedgerCollection } from './collection.ts';
+import { findByKeys, insertInOrder, type LedgerCollection } from './collection.ts';
 import type { EntryDocument, EntryHash } from './entry.ts';
 import { LedgerClockError, LedgerUnavailableError } from './ledger-errors.ts';
 import type { Heads } from './heads.ts';
-import { allKeys, keysBeforeFirstTry, planBatch, scopesOfBatch } from './plan.ts';
-import type { Outcome } from './plan.ts';
+import { allKeys, keysBeforeFirstTry, planBatch, scopesOfBatch, type Outcome } from './plan.ts';
 import type { Operation } from './operation.ts';
-import { shareInserts } from './shared-inserts.ts';
-import type { Insert } from './shared-inserts.ts';
-import { alone } from './turn-lines.ts';
-import type { TurnLines } from './turn-lines.ts';
-import { createTurns, realTurnClock } from './turns.ts';
-import type { Turn } from './turns.ts';
+import { shareInserts, type Insert } from './shared-inserts.ts';
+import { alone, type TurnLines } from './turn-lines.ts';
+import { createTurns, realTurnClock, type Turn } from './turns.ts';
 
 /**
  * The maximum number of operations in a batch. An entry is at most 64 KiB, so a batch stays far below MongoDB's message

@@ -1,5 +1,4 @@
-import type { LedgerCollection } from './collection.ts';
-import { findEntries } from './collection.ts';
+import { findEntries, type LedgerCollection } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import type { Balance } from './ledger.ts';
 

@@ -1,10 +1,7 @@
-import { MongoBulkWriteError } from 'mongodb';
-import type { Collection, Db } from 'mongodb';
-import { durable, ensureIndexes, isDuplicateKey, openCollection } from '../store/mongo.ts';
-import type { IndexShape } from '../store/mongo.ts';
+import { MongoBulkWriteError, type Collection, type Db } from 'mongodb';
+import { durable, ensureIndexes, isDuplicateKey, openCollection, type IndexShape } from '../store/mongo.ts';
 import type { AnchorDocument } from './anchored-heads.ts';
-import { entryId } from './entry.ts';
-import type { EntryDocument } from './entry.ts';
+import { entryId, type EntryDocument } from './entry.ts';
 import type { Spent } from './spent.ts';
 import { ensureTurnLineIndexes } from './turn-lines.ts';
 

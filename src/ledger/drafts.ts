@@ -1,8 +1,7 @@
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import type { Spender } from '../access/spender.ts';
-import { attributionOf, keys } from './entry.ts';
-import type { Draft } from './entry.ts';
+import { attributionOf, keys, type Draft } from './entry.ts';
 import type {
   HoldFacts,
   HoldOperation,

@@ -1,7 +1,6 @@
 import type { Document } from 'mongodb';
 import { utcDay } from '../base/times.ts';
-import { emptyFlow } from '../reports/flow.ts';
-import type { Flow, FlowsAsked } from '../reports/flow.ts';
+import { emptyFlow, type Flow, type FlowsAsked } from '../reports/flow.ts';
 import type { LedgerCollection } from './collection.ts';
 
 const readMsMax = 25_000;

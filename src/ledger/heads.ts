@@ -1,10 +1,7 @@
 import { createRecent } from '../base/recent.ts';
-import { findLast, findSpent, findSuccessors } from './collection.ts';
-import type { LedgerCollection } from './collection.ts';
-import { emptyHead } from './entry.ts';
-import type { EntryDocument, Head } from './entry.ts';
-import { nothingSpent } from './spent.ts';
-import type { Spent, SpentBook } from './spent.ts';
+import { findLast, findSpent, findSuccessors, type LedgerCollection } from './collection.ts';
+import { emptyHead, type EntryDocument, type Head } from './entry.ts';
+import { nothingSpent, type Spent, type SpentBook } from './spent.ts';
 
 /**
  * If a cached head is more than this many entries behind, reading the current head through the index is faster than

@@ -4,19 +4,15 @@ import type { Spending } from '../money/cap-alerts.ts';
 import type { MarginAsked, MarginRow } from '../money/margin.ts';
 import type { UsageAsked, UsageRow } from '../money/usage.ts';
 import { findBalanceBefore } from './balance-before.ts';
-import { findSuccessors } from './collection.ts';
-import type { LedgerCollection } from './collection.ts';
-import { toEntry } from './entry.ts';
-import type { LedgerEntry } from './entry.ts';
+import { findSuccessors, type LedgerCollection } from './collection.ts';
+import { toEntry, type LedgerEntry } from './entry.ts';
 import type { Heads } from './heads.ts';
 import type { Balance } from './ledger.ts';
 import { readMargin } from './margin.ts';
 import { checkAccount } from './operation.ts';
-import { readSettledImages } from './settled-images.ts';
-import type { SettledImagesAsked } from './settled-images.ts';
+import { readSettledImages, type SettledImagesAsked } from './settled-images.ts';
 import { usesAfter } from './spent.ts';
-import { openStatement } from './statement.ts';
-import type { Period, Statement } from './statement.ts';
+import { openStatement, type Period, type Statement } from './statement.ts';
 import { readUsage } from './usage.ts';
 
 export interface History {

@@ -1,29 +1,21 @@
 import { closedAt } from '../money/ledger-basis.ts';
 import { defined } from '../base/defined.ts';
-import { createEndUserNames } from '../store/end-user-names.ts';
-import type { EndUserNames } from '../store/end-user-names.ts';
+import { createEndUserNames, type EndUserNames } from '../store/end-user-names.ts';
 import type { LedgerMeter } from '../observability/meter.ts';
 import type { Micros } from '../money/money.ts';
-import { capStates, tightest } from '../money/caps.ts';
-import type { CapScope, CapState, SpentUse } from '../money/caps.ts';
+import { capStates, tightest, type CapScope, type CapState, type SpentUse } from '../money/caps.ts';
 import type { Spender } from '../access/spender.ts';
 import type { UpstreamCost } from '../task/cost.ts';
 import { attributionOfSpender } from './drafts.ts';
 import { dayOfHold, nothingSpent, scopesOf, useOn, usesAfter } from './spent.ts';
-import { createAppender } from './appender.ts';
-import type { Appender } from './appender.ts';
+import { createAppender, type Appender } from './appender.ts';
 import type { TurnLines } from './turn-lines.ts';
-import { findByKeys } from './collection.ts';
-import type { LedgerCollection } from './collection.ts';
-import { createEntryHash, keys, toEntry } from './entry.ts';
-import type { LedgerEntry } from './entry.ts';
+import { findByKeys, type LedgerCollection } from './collection.ts';
+import { createEntryHash, keys, toEntry, type LedgerEntry } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
-import { createHeads } from './heads.ts';
-import type { Heads } from './heads.ts';
-import { createHistory } from './history.ts';
-import type { History, HistoryDeps } from './history.ts';
-import { findOpenHoldsBetween } from './open-holds.ts';
-import type { HoldRange, OpenHold } from './open-holds.ts';
+import { createHeads, type Heads } from './heads.ts';
+import { createHistory, type History, type HistoryDeps } from './history.ts';
+import { findOpenHoldsBetween, type HoldRange, type OpenHold } from './open-holds.ts';
 import {
   checkAccount,
   creditOperation,

@@ -1,7 +1,6 @@
 import type { Micros } from '../money/money.ts';
 import type { LedgerCollection } from './collection.ts';
-import { keys } from './entry.ts';
-import type { EntryDocument } from './entry.ts';
+import { keys, type EntryDocument } from './entry.ts';
 
 export interface OpenHold {
   readonly account: string;

@@ -1,7 +1,6 @@
 import { defined } from '../base/defined.ts';
 import { Buffer } from 'node:buffer';
-import { amountMax } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
+import { amountMax, type Micros } from '../money/money.ts';
 import type { Spender } from '../access/spender.ts';
 import type { UpstreamCost } from '../task/cost.ts';
 import type { LedgerEntry } from './entry.ts';

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { parseJson } from '../base/parse-json.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 import type { AnchoredHead, HeadAnchors } from './anchored-heads.ts';
-import { createChunks } from './verify-reading.ts';
-import type { Pace } from './verify-reading.ts';
+import { createChunks, type Pace } from './verify-reading.ts';
 
 /**
  * Stores each day's signed heads outside MongoDB. Nobody who can change the ledger should have access to this storage.

@@ -1,9 +1,7 @@
 import { closedAt } from '../money/ledger-basis.ts';
-import { capStates, refusingCap } from '../money/caps.ts';
-import type { CapState } from '../money/caps.ts';
+import { capStates, refusingCap, type CapState } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';
-import { amountMax } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
+import { amountMax, type Micros } from '../money/money.ts';
 import {
   attributionOfSpender,
   extraDraft,
@@ -13,11 +11,9 @@ import {
   settleDrafts,
   voidDraft,
 } from './drafts.ts';
-import { chainEntry, keys } from './entry.ts';
-import type { Draft, Head, EntryDocument, Seal } from './entry.ts';
+import { chainEntry, keys, type Draft, type Head, type EntryDocument, type Seal } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
-import { addSpent, dayOfHold, scopesOf, spentChange, useOn } from './spent.ts';
-import type { Spent, SpentBook } from './spent.ts';
+import { addSpent, dayOfHold, scopesOf, spentChange, useOn, type Spent, type SpentBook } from './spent.ts';
 import type {
   CreditOperation,
   HoldOperation,

@@ -1,6 +1,5 @@
 import type { ImageLeaseStore } from '../store/image-leases.ts';
-import { verifyLedger } from './verify.ts';
-import type { Holder, VerifyOptions, VerifyResult } from './verify.ts';
+import { verifyLedger, type Holder, type VerifyOptions, type VerifyResult } from './verify.ts';
 
 export interface LedgerVerification extends Pick<
   VerifyOptions,

@@ -1,8 +1,7 @@
 import { defined } from '../base/defined.ts';
 import { imageIdPrefix } from '../base/ids.ts';
 import { dayMs, utcDay, utcDays } from '../base/times.ts';
-import { endedOnIndex } from './collection.ts';
-import type { LedgerCollection } from './collection.ts';
+import { endedOnIndex, type LedgerCollection } from './collection.ts';
 
 export interface SettledImagesAsked {
   readonly from: number;

@@ -1,7 +1,6 @@
 import type { Micros } from '../money/money.ts';
-import { referenceOf } from './entry.ts';
+import { referenceOf, type LedgerEntry } from './entry.ts';
 import type { EntryKind } from '../money/movement.ts';
-import type { LedgerEntry } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import type { Balance, Ledger } from './ledger.ts';
 

@@ -1,7 +1,6 @@
 import { closedAt } from '../money/ledger-basis.ts';
 import { defined } from '../base/defined.ts';
-import { emptyHead, entryId, keys } from './entry.ts';
-import type { EntryDocument, EntryHash, Head } from './entry.ts';
+import { emptyHead, entryId, keys, type EntryDocument, type EntryHash, type Head } from './entry.ts';
 import type { Micros } from '../money/money.ts';
 import { spentChange } from './spent.ts';
 import { createSpentCheck } from './verify-spent.ts';

@@ -1,7 +1,5 @@
-import { createRecent } from '../base/recent.ts';
-import type { Recent } from '../base/recent.ts';
-import { chargeAgain } from '../money/charge-again.ts';
-import type { Charged } from '../money/charge-again.ts';
+import { createRecent, type Recent } from '../base/recent.ts';
+import { chargeAgain, type Charged } from '../money/charge-again.ts';
 import { closedAt, heldBasis, readSettleReckoning } from '../money/ledger-basis.ts';
 import type { Micros } from '../money/money.ts';
 import type { PriceBasis } from '../money/price.ts';

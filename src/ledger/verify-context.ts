@@ -3,12 +3,10 @@ import { hasIndex } from '../store/mongo.ts';
 import { createHeadAnchors } from './anchored-heads.ts';
 import { keyIndex, ledgerCollection } from './collection.ts';
 import { createRemovalMarks } from './removal-marks.ts';
-import { createEntryHash, entryId } from './entry.ts';
-import type { EntryDocument } from './entry.ts';
+import { createEntryHash, entryId, type EntryDocument } from './entry.ts';
 import type { OpenHeadsPlace } from './outside-heads.ts';
 import type { Invariant, Report, Violation } from './verify-account.ts';
-import { each } from './verify-reading.ts';
-import type { Pace } from './verify-reading.ts';
+import { each, type Pace } from './verify-reading.ts';
 import { readRecords } from './verify-records.ts';
 
 export interface VerifyOptions {

@@ -3,8 +3,7 @@ import { isTerminal } from '../task/task.ts';
 import { dayMs, hourMs } from '../base/times.ts';
 import { keys } from './entry.ts';
 import type { AccountCheck, RefundedTask } from './verify-account.ts';
-import { violation } from './verify-context.ts';
-import type { EntryFacts, Holder, VerifyContext } from './verify-context.ts';
+import { violation, type EntryFacts, type Holder, type VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import { isBeingCreated, isWithin } from './verify-tasks.ts';
 

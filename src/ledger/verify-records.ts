@@ -2,8 +2,7 @@ import type { Db, Document } from 'mongodb';
 import type { TaskStatus } from '../task/task.ts';
 import { durable, openCollection } from '../store/mongo.ts';
 import type { StateName } from '../task/state.ts';
-import { each } from './verify-reading.ts';
-import type { Pace } from './verify-reading.ts';
+import { each, type Pace } from './verify-reading.ts';
 
 /** After manual edits, these fields can contain anything. */
 export interface TaskFacts {

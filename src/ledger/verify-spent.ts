@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../base/defined.ts';
 import type { EntryDocument } from './entry.ts';
-import { addSpent, nothingSpent, scopesOf } from './spent.ts';
-import type { Spent, SpentSum } from './spent.ts';
+import { addSpent, nothingSpent, scopesOf, type Spent, type SpentSum } from './spent.ts';
 
 /**
  * Limits how many scopes are remembered per account. The least recently seen one is forgotten, and the next sums

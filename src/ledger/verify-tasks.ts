@@ -5,8 +5,7 @@ import { stateNames } from '../task/state.ts';
 import { hourMs } from '../base/times.ts';
 import { keys } from './entry.ts';
 import type { ClosedTask, Invariant } from './verify-account.ts';
-import { violation } from './verify-context.ts';
-import type { EntryFacts, VerifyContext } from './verify-context.ts';
+import { violation, type EntryFacts, type VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import type { TaskFacts } from './verify-records.ts';
 

@@ -1,9 +1,7 @@
 import { defined } from '../base/defined.ts';
-import { createAnchorCheck } from './anchored-heads.ts';
-import type { AnchoredHead, SeenHead } from './anchored-heads.ts';
+import { createAnchorCheck, type AnchoredHead, type SeenHead } from './anchored-heads.ts';
 import type { EntryDocument } from './entry.ts';
-import { compareOutside } from './outside-heads.ts';
-import type { OutsideHeads } from './outside-heads.ts';
+import { compareOutside, type OutsideHeads } from './outside-heads.ts';
 import { closedTask, createAccountCheck, refundedTask } from './verify-account.ts';
 import type { ClosedTask, RefundedTask, Report, Violation } from './verify-account.ts';
 import { createChargeCheck } from './verify-charge.ts';

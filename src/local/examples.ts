@@ -2,8 +2,7 @@ import type { GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import { defined } from '../base/defined.ts';
 import type { ImageRequest, JsonObject } from '../models/request.ts';
 import type { Provider } from '../providers/provider.ts';
-import { capabilityFor, offerOf } from '../routing/capability.ts';
-import type { Offer } from '../routing/capability.ts';
+import { capabilityFor, offerOf, type Offer } from '../routing/capability.ts';
 
 /**
  * The banner and the demo show these requests. They are derived from the configuration, which determines the available

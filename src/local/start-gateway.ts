@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
-import { LocalServerError } from './servers/local-options.ts';
-import type { LocalOptions } from './servers/local-options.ts';
-import { startChild, waitUntilServing } from './servers/process.ts';
-import type { ChildServer } from './servers/process.ts';
+import { LocalServerError, type LocalOptions } from './servers/local-options.ts';
+import { startChild, waitUntilServing, type ChildServer } from './servers/process.ts';
 import { supervise } from './servers/supervisor.ts';
 import type { Started } from './start-servers.ts';
 

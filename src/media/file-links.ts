@@ -1,6 +1,5 @@
-import { seenBy } from '../base/key-scope.ts';
+import { seenBy, type Reach } from '../base/key-scope.ts';
 import type { Caller } from '../access/caller.ts';
-import type { Reach } from '../base/key-scope.ts';
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { nameIn } from '../models/media-roles.ts';

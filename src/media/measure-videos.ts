@@ -1,10 +1,7 @@
 import type { MeasureVideos, VideoLength } from '../routing/measured-plan.ts';
-import { GuardedRequestError } from '../http-client/index.ts';
-import type { GuardedClient } from '../http-client/index.ts';
-import type { MediaProbe } from './media-probe.ts';
-import { probedBytesMax } from './media-probe.ts';
-import { dataUrlSource } from './media-source.ts';
-import type { MediaSource } from './media-source.ts';
+import { GuardedRequestError, type GuardedClient } from '../http-client/index.ts';
+import { probedBytesMax, type MediaProbe } from './media-probe.ts';
+import { dataUrlSource, type MediaSource } from './media-source.ts';
 import type { MediaLinks } from '../results/media-links.ts';
 import type { FileStore } from '../store/files.ts';
 import { openRemoteSource } from './remote-source.ts';

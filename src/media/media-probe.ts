@@ -2,10 +2,8 @@ import type { Worker } from 'node:worker_threads';
 import { createPlaces } from '../base/places.ts';
 import { defined } from '../base/defined.ts';
 import type { MediaFacts } from '../models/media-facts.ts';
-import { startThread, startThreadClock } from '../process/thread.ts';
-import type { Thread } from '../process/thread.ts';
-import { limitedSource } from './media-source.ts';
-import type { MediaSource } from './media-source.ts';
+import { startThread, startThreadClock, type Thread } from '../process/thread.ts';
+import { limitedSource, type MediaSource } from './media-source.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
 
 export interface MediaProbe {

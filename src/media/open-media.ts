@@ -4,10 +4,8 @@ import { createMeasureVideos, lengthOfFile } from './measure-videos.ts';
 import { createMediaProbe } from './media-probe.ts';
 import { defined } from '../base/defined.ts';
 import type { KeptResults } from '../results/results.ts';
-import { createLinkMedium, linkMedia } from './file-links.ts';
-import type { LinkMedium } from './file-links.ts';
-import { createFiles } from './files.ts';
-import type { Files, FilesDeps } from './files.ts';
+import { createLinkMedium, linkMedia, type LinkMedium } from './file-links.ts';
+import { createFiles, type Files, type FilesDeps } from './files.ts';
 import { createOpenOwnMedia } from './own-media.ts';
 
 export interface RequestMedia extends Pick<GuardedClient, 'checkAddress' | 'openMedia'> {

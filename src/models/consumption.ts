@@ -1,7 +1,6 @@
 import { namesOf } from '../base/names-of.ts';
 import { isUsed } from './facts-of-request.ts';
-import { imageFieldNames } from './model-facts.ts';
-import type { FieldName, PlainFacts } from './model-facts.ts';
+import { imageFieldNames, type FieldName, type PlainFacts } from './model-facts.ts';
 import type {
   AskedRequest,
   AskedVideo,

@@ -1,6 +1,5 @@
 import { isMultiple } from './model-rules.ts';
-import { broughtBy, isListed } from './facts-of-request.ts';
-import type { FactsBasis } from './facts-of-request.ts';
+import { broughtBy, isListed, type FactsBasis } from './facts-of-request.ts';
 import type { LengthFacts, MediaFacts, MediaPart, ParameterFacts, PlainFacts } from './model-facts.ts';
 import type { JsonObject, JsonValue, VideoRequest } from './request.ts';
 

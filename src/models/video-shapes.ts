@@ -1,5 +1,4 @@
-import { parseSize } from '../base/image-sizes.ts';
-import type { Pixels } from '../base/image-sizes.ts';
+import { parseSize, type Pixels } from '../base/image-sizes.ts';
 import { isListed } from './facts-of-request.ts';
 import type { PlainFacts } from './model-facts.ts';
 import { shapeIssue } from './model-facts-check.ts';

@@ -1,5 +1,4 @@
-import { isWithin } from './bill.ts';
-import type { AmountRange, Billed } from './bill.ts';
+import { isWithin, type AmountRange, type Billed } from './bill.ts';
 
 export interface Unclaimed {
   readonly task: string;

@@ -1,5 +1,4 @@
-import { capStates } from './caps.ts';
-import type { Cap, CapScope, CapState, SpentUse } from './caps.ts';
+import { capStates, type Cap, type CapScope, type CapState, type SpentUse } from './caps.ts';
 
 export const capPercents = [50, 80, 100] as const;
 export type CapPercent = (typeof capPercents)[number];

@@ -1,10 +1,8 @@
 import { defined } from '../base/defined.ts';
-import { divideHalfUp, parseMicros } from './money.ts';
-import type { Micros } from './money.ts';
+import { divideHalfUp, parseMicros, type Micros } from './money.ts';
 import { chargeOf, priceAt } from './price.ts';
 import type { Charge, Count, Part, Price, PriceBasis } from './price.ts';
-import { readQuantity } from './reckoning.ts';
-import type { Reckoning, WrittenLine } from './reckoning.ts';
+import { readQuantity, type Reckoning, type WrittenLine } from './reckoning.ts';
 import { leastOf } from './settle.ts';
 
 export interface Charged {

@@ -1,6 +1,5 @@
 import { canonicalJson } from '../base/canonical-json.ts';
-import { divideHalfUp } from './money.ts';
-import type { Micros } from './money.ts';
+import { divideHalfUp, type Micros } from './money.ts';
 import type { PriceBasis } from './price.ts';
 
 export const shapeChargesMin = 3;

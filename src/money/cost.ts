@@ -1,6 +1,5 @@
 import { addAmounts } from './decimal.ts';
-import { divideHalfUp, parseMicros } from './money.ts';
-import type { Micros } from './money.ts';
+import { divideHalfUp, parseMicros, type Micros } from './money.ts';
 
 export interface Cost {
   /** An exact decimal such as `0.035`, never a float. */

@@ -1,5 +1,4 @@
-import { formatDecimal } from './decimal.ts';
-import type { Decimal } from './decimal.ts';
+import { formatDecimal, type Decimal } from './decimal.ts';
 import { formatMicros } from './money.ts';
 
 export type Cell = string | number | bigint | Decimal | undefined;

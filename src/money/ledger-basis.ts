@@ -3,8 +3,7 @@ import type { Micros } from './money.ts';
 import { parseJson } from '../base/parse-json.ts';
 import { measures } from './measures.ts';
 import type { PriceBasis, PriceFacts } from './price.ts';
-import { countSources, factSources } from './reckoning.ts';
-import type { Reckoning } from './reckoning.ts';
+import { countSources, factSources, type Reckoning } from './reckoning.ts';
 
 /** Reads the pricing data of ledger entries. It is validated, because entries may have been edited in MongoDB. */
 

@@ -1,7 +1,5 @@
-import { taskKinds } from '../base/task-kind.ts';
-import type { TaskKind } from '../base/task-kind.ts';
-import { measureMax } from './settle-facts.ts';
-import type { SettleFacts, Usage } from './settle-facts.ts';
+import { taskKinds, type TaskKind } from '../base/task-kind.ts';
+import { measureMax, type SettleFacts, type Usage } from './settle-facts.ts';
 import type { Quantity } from './reckoning.ts';
 
 /** docs/contributing.md lists what to change when adding a measure. */

@@ -1,5 +1,4 @@
-import { formatMicros } from './money.ts';
-import type { Micros } from './money.ts';
+import { formatMicros, type Micros } from './money.ts';
 
 export const entryKinds = [
   'credit',

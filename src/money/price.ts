@@ -1,9 +1,7 @@
 import { defined } from '../base/defined.ts';
 import { parseDecimal } from './decimal.ts';
-import { divideHalfUp, microsPerUnit, parseMicros } from './money.ts';
-import type { Micros } from './money.ts';
-import { isOfImage, isOfLength, isRendered, measures } from './measures.ts';
-import type { Measure } from './measures.ts';
+import { divideHalfUp, microsPerUnit, parseMicros, type Micros } from './money.ts';
+import { isOfImage, isOfLength, isRendered, measures, type Measure } from './measures.ts';
 import type { CountSource, Quantity, Step } from './reckoning.ts';
 
 /** A line's `when` can test these. A test of an undefined text or duration always fails. */

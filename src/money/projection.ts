@@ -1,5 +1,4 @@
-import { divideHalfUp } from './money.ts';
-import type { Micros } from './money.ts';
+import { divideHalfUp, type Micros } from './money.ts';
 
 export const projectionDaysMin = 3;
 

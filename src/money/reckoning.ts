@@ -1,6 +1,5 @@
 import { formatDecimal, shifted } from './decimal.ts';
-import { formatMicros } from './money.ts';
-import type { Micros } from './money.ts';
+import { formatMicros, type Micros } from './money.ts';
 import type { Measure } from './measures.ts';
 import type { ChargedLine, PriceFacts } from './price.ts';
 

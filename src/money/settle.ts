@@ -26,8 +26,7 @@ import {
   reviewAboveDefault,
 } from './price.ts';
 import type { Bound, Count, Counts, Part, Price, PriceBasis, PriceFacts } from './price.ts';
-import { isMore, readQuantity, writeLine, writeStep } from './reckoning.ts';
-import type { Reckoning, Step } from './reckoning.ts';
+import { isMore, readQuantity, writeLine, writeStep, type Reckoning, type Step } from './reckoning.ts';
 
 export interface Settlement extends Reckoning {
   readonly amount: Micros;

@@ -1,18 +1,13 @@
 import { periods } from '../base/periods.ts';
-import { createRounds } from '../process/rounds.ts';
-import type { Rounds } from '../process/rounds.ts';
-import { randomBase62 } from '../base/ids.ts';
-import type { RandomBytes } from '../base/ids.ts';
-import { limitRound, walk } from '../base/walk.ts';
-import type { IsOver, Walked } from '../base/walk.ts';
+import { createRounds, type Rounds } from '../process/rounds.ts';
+import { randomBase62, type RandomBytes } from '../base/ids.ts';
+import { limitRound, walk, type IsOver, type Walked } from '../base/walk.ts';
 import type { AccountAlertStore } from '../store/account-alerts.ts';
 import { createBalanceAlerts, hasLimit } from './balance-alerts.ts';
-import { createCapAlerts } from './cap-alerts.ts';
-import type { CapAlertsDeps } from './cap-alerts.ts';
+import { createCapAlerts, type CapAlertsDeps } from './cap-alerts.ts';
 import { createNotedBalances } from './noted-balances.ts';
 import type { BalanceAfter, NotedBalances, SeenBalances } from './noted-balances.ts';
-import { createEventPosts } from './post-event.ts';
-import type { PostEventDeps } from './post-event.ts';
+import { createEventPosts, type PostEventDeps } from './post-event.ts';
 
 /** Several processes may run this, but each event is created only once. */
 export interface AccountAlerts extends Rounds {

@@ -1,5 +1,4 @@
-import { reachedCaps } from '../money/cap-alerts.ts';
-import type { ReachedCap, SpentBy, Spending } from '../money/cap-alerts.ts';
+import { reachedCaps, type ReachedCap, type SpentBy, type Spending } from '../money/cap-alerts.ts';
 import { capsOf, capsOfEndUser } from '../money/caps.ts';
 import type { Cap, CapScope, CapState, KeyCaps, SpentUse } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';

@@ -1,9 +1,7 @@
 import type { AttentionCount } from '../reports/census.ts';
-import { marginOf } from '../money/margin.ts';
-import type { MarginAsked, MarginRow } from '../money/margin.ts';
+import { marginOf, type MarginAsked, type MarginRow } from '../money/margin.ts';
 import { generalAdvice } from '../operating/advice.ts';
-import { formatAmount, parseMicros } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
+import { formatAmount, parseMicros, type Micros } from '../money/money.ts';
 import type { ChannelHealth } from '../health/channel-health.ts';
 import type { Condition, StorageStep } from '../base/notice.ts';
 import type { Service } from '../task/service.ts';

@@ -11,13 +11,10 @@ import type { Outbound } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Pace } from '../process/pace.ts';
 import type { Stores } from '../store/stores.ts';
-import { createAccountAlerts } from './account-alerts.ts';
-import type { AccountAlerts, AccountAlertsDeps } from './account-alerts.ts';
-import { createSources } from './conditions.ts';
-import type { SourceDeps } from './conditions.ts';
+import { createAccountAlerts, type AccountAlerts, type AccountAlertsDeps } from './account-alerts.ts';
+import { createSources, type SourceDeps } from './conditions.ts';
 import { createSendNotice } from './send.ts';
-import { createNoticeWatch } from './watch.ts';
-import type { NoticeWatch } from './watch.ts';
+import { createNoticeWatch, type NoticeWatch } from './watch.ts';
 
 export interface NoticesDeps {
   readonly stores: Stores;

@@ -1,5 +1,4 @@
-import { randomBase62 } from '../base/ids.ts';
-import type { RandomBytes } from '../base/ids.ts';
+import { randomBase62, type RandomBytes } from '../base/ids.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { CallbackAttempt } from '../task/callback-record.ts';

@@ -1,14 +1,12 @@
 import { periods } from '../base/periods.ts';
 import { walk } from '../base/walk.ts';
 import type { Duty } from '../capacity/duty.ts';
-import { createRounds } from '../process/rounds.ts';
-import type { Rounds } from '../process/rounds.ts';
+import { createRounds, type Rounds } from '../process/rounds.ts';
 import { ended, isDue, missed, noticeId, sighted } from '../base/notice.ts';
 import type { Condition, Notice, NoticeKind } from '../base/notice.ts';
 import type { Logger } from '../observability/log.ts';
 import type { KeptNotice, NoticeStore } from '../store/notices.ts';
-import { ledgerViolation } from './conditions.ts';
-import type { Source } from './conditions.ts';
+import { ledgerViolation, type Source } from './conditions.ts';
 import type { SendNotice, Target } from './send.ts';
 
 /** One process at a time notifies operators. If it stops reporting for a minute, another one takes over. */

@@ -1,5 +1,4 @@
-import { Gauge } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import { attentionReasons } from '../task/attention.ts';
 import type { Census } from '../reports/census.ts';
 import { formatMicros } from '../money/money.ts';

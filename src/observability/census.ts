@@ -1,7 +1,6 @@
 import { periods } from '../base/periods.ts';
 import type { Census } from '../reports/census.ts';
-import { createRounds } from '../process/rounds.ts';
-import type { Rounds } from '../process/rounds.ts';
+import { createRounds, type Rounds } from '../process/rounds.ts';
 import type { CensusGauges } from './census-gauges.ts';
 
 export interface CensusTakerDeps extends CensusGauges {

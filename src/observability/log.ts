@@ -1,7 +1,6 @@
 import { defined } from '../base/defined.ts';
 import { escaped } from '../base/plain-text.ts';
-import { pino } from 'pino';
-import type { DestinationStream } from 'pino';
+import { pino, type DestinationStream } from 'pino';
 
 export interface LogOptions {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';

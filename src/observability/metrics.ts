@@ -1,12 +1,9 @@
-import { formatMicros } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
+import { formatMicros, type Micros } from '../money/money.ts';
 import type { UpstreamCost } from '../task/cost.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { LedgerMeter, UpstreamMeter } from './meter.ts';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import type { LabelValues } from 'prom-client';
-import { createCensusGauges } from './census-gauges.ts';
-import type { CensusGauges } from './census-gauges.ts';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics, type LabelValues } from 'prom-client';
+import { createCensusGauges, type CensusGauges } from './census-gauges.ts';
 
 /**
  * Covers this process's own work and, while it takes the census, the whole system. Labels contain names from the

@@ -1,6 +1,5 @@
 import type { OtlpTracerOptions } from './otlp-tracer.ts';
-import { createTaskSpans } from './task-spans.ts';
-import type { TaskSpans } from './task-spans.ts';
+import { createTaskSpans, type TaskSpans } from './task-spans.ts';
 
 /**
  * Names follow OpenTelemetry conventions or start with `mediary.`. Attributes must never contain keys, prompts, or URL

@@ -2,8 +2,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { walk } from '../base/walk.ts';
-import type { Walked } from '../base/walk.ts';
+import { walk, type Walked } from '../base/walk.ts';
 import { identifyProcess, isSameProcessAlive, processIdentitySchema } from './process-identity.ts';
 
 const purposes = ['images', 'upload', 'bill'] as const;

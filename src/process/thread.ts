@@ -1,8 +1,7 @@
 import { extname } from 'node:path';
 import { cpuUsage } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
-import type { ResourceLimits } from 'node:worker_threads';
+import { Worker, type ResourceLimits } from 'node:worker_threads';
 
 export interface Thread {
   readonly worker: Worker;

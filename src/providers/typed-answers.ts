@@ -2,8 +2,7 @@ import type { Operation } from '../task/attempt.ts';
 import { defined } from '../base/defined.ts';
 import { idCharactersMax, isToken, plainText } from '../base/plain-text.ts';
 import type { ImageRequest, JsonObject, JsonValue } from '../models/request.ts';
-import { measureMax } from '../money/settle-facts.ts';
-import type { SettleFacts } from '../money/settle-facts.ts';
+import { measureMax, type SettleFacts } from '../money/settle-facts.ts';
 import { typedFailure, typedWords } from '../errors/upstream-words.ts';
 import { UpstreamError } from './provider.ts';
 import type {

@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { defined } from '../base/defined.ts';
 import { inTime } from '../base/in-time.ts';
 import { NotStoredError } from '../errors/not-stored.ts';
-import { GuardedRequestError } from '../http-client/index.ts';
-import type { OpenLink } from '../http-client/index.ts';
-import { signatureBytes } from '../models/stored-media.ts';
-import type { StoredMedia } from '../models/stored-media.ts';
+import { GuardedRequestError, type OpenLink } from '../http-client/index.ts';
+import { signatureBytes, type StoredMedia } from '../models/stored-media.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
 import { evidenceOf } from './open-links.ts';
 import type { LinkEvidence } from '../routing/delivery.ts';

@@ -7,8 +7,7 @@ import { systemCodeOf } from '../base/caught.ts';
 import { defined } from '../base/defined.ts';
 import { NoRoomError, whileRoom } from '../errors/not-stored.ts';
 import { createTurns } from '../base/turns.ts';
-import { walk } from '../base/walk.ts';
-import type { IsOver, Walked } from '../base/walk.ts';
+import { walk, type IsOver, type Walked } from '../base/walk.ts';
 import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 
 /**

@@ -1,5 +1,4 @@
-import { walk } from '../base/walk.ts';
-import type { IsOver, Walked } from '../base/walk.ts';
+import { walk, type IsOver, type Walked } from '../base/walk.ts';
 import type { Logger } from '../observability/log.ts';
 import type { FileStore } from '../store/files.ts';
 import type { ResultStorage } from './storage.ts';

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Base64Text, KeepImages } from '../models/stored-media.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
-import { signatureBytes, UnkeepableError } from '../models/stored-media.ts';
+import { signatureBytes, UnkeepableError, type Base64Text, type KeepImages } from '../models/stored-media.ts';
 import { hashed } from './copy-file.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
 import type { MediaLinks } from './media-links.ts';
-import { lateWriteMs } from './storage.ts';
-import type { ResultStorage } from './storage.ts';
+import { lateWriteMs, type ResultStorage } from './storage.ts';
 
 export interface KeepImagesDeps {
   readonly storage: Pick<ResultStorage, 'write'>;

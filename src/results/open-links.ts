@@ -1,7 +1,6 @@
 import { openLinksMs } from '../base/activity-times.ts';
 import { defined } from '../base/defined.ts';
-import { GuardedRequestError } from '../http-client/index.ts';
-import type { OpenLink } from '../http-client/index.ts';
+import { GuardedRequestError, type OpenLink } from '../http-client/index.ts';
 import type { Deliver, LinkEvidence, LinkProblem } from '../routing/delivery.ts';
 
 const passingStatuses = new Set([408, 425, 429]);

@@ -1,24 +1,18 @@
 import { defined } from '../base/defined.ts';
 import { createPlaces } from '../base/places.ts';
 import { createTurns } from '../base/turns.ts';
-import { walk } from '../base/walk.ts';
-import type { IsOver, Walked } from '../base/walk.ts';
+import { walk, type IsOver, type Walked } from '../base/walk.ts';
 import { NotStoredError } from '../errors/not-stored.ts';
-import { isTerminal } from '../task/task.ts';
-import type { ResultItem } from '../task/task.ts';
+import { isTerminal, type ResultItem } from '../task/task.ts';
 import type { Logger } from '../observability/log.ts';
 import type { ResultCopy, ResultCopyStore } from '../store/result-copies.ts';
 import type { Task } from '../task/record.ts';
-import { linkHeadersOf, taskProviderFor } from '../routing/channels.ts';
-import type { Channels } from '../routing/channels.ts';
+import { linkHeadersOf, taskProviderFor, type Channels } from '../routing/channels.ts';
 import type { TaskStore } from '../store/tasks.ts';
-import { asCopyError, copyFile } from './copy-file.ts';
-import type { CopiedFile, CopyError, CopyFileDeps } from './copy-file.ts';
-import { lookAtLink, worse } from './open-links.ts';
-import type { LinkLook } from './open-links.ts';
+import { asCopyError, copyFile, type CopiedFile, type CopyError, type CopyFileDeps } from './copy-file.ts';
+import { lookAtLink, worse, type LinkLook } from './open-links.ts';
 import type { Deliver, Delivered, DeliveryOptions, LinkProblem } from '../routing/delivery.ts';
-import { lateWriteMs } from './storage.ts';
-import type { ResultStorage } from './storage.ts';
+import { lateWriteMs, type ResultStorage } from './storage.ts';
 import { timeLimit } from '../process/running-time.ts';
 
 export interface ResultCopier {

@@ -3,10 +3,8 @@ import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
 import { isUnusable } from '../providers/links.ts';
-import { providerOf } from './provider-of.ts';
-import type { KnownProviders } from './provider-of.ts';
-import { withUsableLinks } from './usable-links.ts';
-import type { LinkRules } from './usable-links.ts';
+import { providerOf, type KnownProviders } from './provider-of.ts';
+import { withUsableLinks, type LinkRules } from './usable-links.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type {
   HttpRequest,

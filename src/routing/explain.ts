@@ -1,8 +1,7 @@
 import type { Buyer } from '../access/caller.ts';
 import type { Catalogue } from './catalogue.ts';
 import { NoChannelError } from './no-channel.ts';
-import { partsAgainst } from '../health/channel-health.ts';
-import type { ChannelHealth } from '../health/channel-health.ts';
+import { partsAgainst, type ChannelHealth } from '../health/channel-health.ts';
 import { defined } from '../base/defined.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { AskedRequest } from '../models/request.ts';

@@ -2,11 +2,9 @@ import type { ModelConfig } from '../config/gateway-file.ts';
 import { defined } from '../base/defined.ts';
 import { nameIn, resolveRoles } from '../models/media-roles.ts';
 import { factsFor } from '../models/facts-of-request.ts';
-import { fitVideoRequest } from '../models/model-rules.ts';
-import type { NameOf } from '../models/model-rules.ts';
+import { fitVideoRequest, type NameOf } from '../models/model-rules.ts';
 import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../models/request.ts';
-import { capabilityFor } from './capability.ts';
-import type { Offers } from './capability.ts';
+import { capabilityFor, type Offers } from './capability.ts';
 import { withShapeOfSize } from './size-shape.ts';
 
 interface FitContext {

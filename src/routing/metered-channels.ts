@@ -3,8 +3,7 @@ import type { UpstreamMeter, UpstreamStep } from '../observability/meter.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { Provider, SynchronousImageProvider, TaskProvider } from '../providers/provider.ts';
 import { wrapped } from '../providers/wrapped.ts';
-import { withProviders } from './channels.ts';
-import type { Channels } from './channels.ts';
+import { withProviders, type Channels } from './channels.ts';
 
 export function meteredChannels(channels: Channels, meter: UpstreamMeter): Channels {
   return withProviders(channels, ({ config, provider }) =>

@@ -1,6 +1,5 @@
 import type { ChannelConfig, ModelConfig, ServedModel } from '../config/gateway-file.ts';
-import { offeredFacts } from '../models/offered-facts.ts';
-import type { OfferedFacts } from '../models/offered-facts.ts';
+import { offeredFacts, type OfferedFacts } from '../models/offered-facts.ts';
 import type { Offer } from './capability.ts';
 
 export interface OfferedModel {

@@ -1,7 +1,6 @@
 import type { ModelConfig } from '../config/gateway-file.ts';
 import { defined } from '../base/defined.ts';
-import { measuresLength } from '../money/price.ts';
-import type { Price, PriceFacts } from '../money/price.ts';
+import { measuresLength, type Price, type PriceFacts } from '../money/price.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
 import type { PossibleOutput } from '../providers/provider.ts';
 

@@ -3,13 +3,10 @@ import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import { multiply } from '../money/price.ts';
 import type { Bounds, MostOutput, Price, PriceBasis, PriceFacts } from '../money/price.ts';
-import { measures } from '../money/measures.ts';
-import type { Measure } from '../money/measures.ts';
-import { isMore, writeQuantity, writeStep } from '../money/reckoning.ts';
-import type { Reckoning } from '../money/reckoning.ts';
-import { dearest, reckon } from './quote.ts';
+import { measures, type Measure } from '../money/measures.ts';
+import { isMore, writeQuantity, writeStep, type Reckoning } from '../money/reckoning.ts';
+import { dearest, reckon, type Quote, type QuotedCharge, type ReckonedRequest } from './quote.ts';
 import type { GivenCount } from './given-counts.ts';
-import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
 
 export interface PlannedPrice {
   readonly hold: Micros;

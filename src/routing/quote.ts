@@ -15,17 +15,14 @@ import {
   measuresOf,
 } from '../money/price.ts';
 import type { Charge, Count, Counts, Part, Price, PriceFacts } from '../money/price.ts';
-import { writeLine, writeStep } from '../money/reckoning.ts';
-import type { CountSource, Reckoning } from '../money/reckoning.ts';
+import { writeLine, writeStep, type CountSource, type Reckoning } from '../money/reckoning.ts';
 import type { AskedRequest, GenerationRequest } from '../models/request.ts';
 import type { EstimateOutput, GivenInput, PossibleOutput } from '../providers/provider.ts';
 import { pixelCount } from '../base/image-sizes.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
-import { givenCounts } from './given-counts.ts';
-import type { GivenCounts } from './given-counts.ts';
+import { givenCounts, type GivenCounts } from './given-counts.ts';
 import { pricedSizes } from './priced-sizes.ts';
-import { openOutputs } from './open-outputs.ts';
-import type { Output } from './open-outputs.ts';
+import { openOutputs, type Output } from './open-outputs.ts';
 
 export interface Quote {
   readonly price: ChannelPrice;

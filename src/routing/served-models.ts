@@ -1,6 +1,5 @@
 import type { GatewayConfig } from '../config/gateway-file.ts';
-import { originOf } from '../models/facts-table.ts';
-import type { ModelOrigin } from '../models/facts-table.ts';
+import { originOf, type ModelOrigin } from '../models/facts-table.ts';
 import type { Provider } from '../providers/provider.ts';
 
 export interface ServedModelOrigin {

@@ -1,8 +1,7 @@
 import type { NotStoredError } from '../errors/not-stored.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import type { RoutePlan } from './catalogue.ts';
-import { mustBeCopied } from './channels.ts';
-import type { Channels } from './channels.ts';
+import { mustBeCopied, type Channels } from './channels.ts';
 
 export type StorageRefusal = () => Promise<NotStoredError | undefined>;
 

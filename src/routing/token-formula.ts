@@ -1,8 +1,7 @@
 import { defined } from '../base/defined.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { ChargeInput } from '../money/charge.ts';
-import { factsAt } from '../money/price.ts';
-import type { PriceBasis } from '../money/price.ts';
+import { factsAt, type PriceBasis } from '../money/price.ts';
 import type { TaskProvider } from '../providers/provider.ts';
 import { isUnmeasured, noInput } from './given-counts.ts';
 

@@ -1,5 +1,4 @@
-import { UpstreamError } from '../providers/provider.ts';
-import type { Provider, ProviderContext } from '../providers/provider.ts';
+import { UpstreamError, type Provider, type ProviderContext } from '../providers/provider.ts';
 import type { OpenChannel } from './channels.ts';
 
 export interface CredentialAnswer {

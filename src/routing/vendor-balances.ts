@@ -1,6 +1,5 @@
 import { timeLimit } from '../process/running-time.ts';
-import { UpstreamError } from '../providers/provider.ts';
-import type { VendorBalance } from '../providers/provider.ts';
+import { UpstreamError, type VendorBalance } from '../providers/provider.ts';
 import type { Channels, OpenChannel } from './channels.ts';
 import { judge, saidBy } from './try-credential.ts';
 

@@ -3,8 +3,7 @@ import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import type { Sealed } from '../base/sealed.ts';
 import { durable, ensureIndexes, openCollection } from './mongo.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument } from './sealed-document.ts';
+import { toSealed, toSealedDocument, type SealedDocument } from './sealed-document.ts';
 
 /** Times are in Unix milliseconds. */
 export interface AccountAlert {

@@ -5,13 +5,10 @@ import type { EndUserNames } from './end-user-names.ts';
 import type { EndUserCaps } from '../money/caps.ts';
 import type { PriceFactors } from '../money/price-factors.ts';
 import type { Sealed } from '../base/sealed.ts';
-import { toCaps, toCapsDocuments } from './caps-document.ts';
-import type { CapsDocument } from './caps-document.ts';
-import { pushed } from './changes.ts';
-import type { Change } from './changes.ts';
+import { toCaps, toCapsDocuments, type CapsDocument } from './caps-document.ts';
+import { pushed, type Change } from './changes.ts';
 import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument } from './sealed-document.ts';
+import { toSealed, toSealedDocument, type SealedDocument } from './sealed-document.ts';
 
 export interface Account {
   readonly id: string;

@@ -3,8 +3,7 @@ import type { Collection, Db, Filter } from 'mongodb';
 import type { ConfigChange } from '../base/config-change.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { defined } from '../base/defined.ts';
-import { actOutcomes } from '../base/operator.ts';
-import type { ActOrigin, ActOutcome } from '../base/operator.ts';
+import { actOutcomes, type ActOrigin, type ActOutcome } from '../base/operator.ts';
 import {
   durable,
   ensureIndexes,

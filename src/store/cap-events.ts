@@ -1,7 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { EndUserNames } from './end-user-names.ts';
-import { windowName } from '../money/cap-alerts.ts';
-import type { CapPercent, ReachedCap } from '../money/cap-alerts.ts';
+import { windowName, type CapPercent, type ReachedCap } from '../money/cap-alerts.ts';
 import { defined } from '../base/defined.ts';
 import { dayMs } from '../base/times.ts';
 import { durable, ensureIndexes, expiring, openCollection, unlessThere } from './mongo.ts';

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
-import { dueAtOnce } from '../health/circuit-rules.ts';
-import type { Circuit, CircuitRecord } from '../health/circuit-rules.ts';
+import { dueAtOnce, type Circuit, type CircuitRecord } from '../health/circuit-rules.ts';
 import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 /** Exists once a circuit has opened for the first time. Written only when its state changes. */

@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import type { ConfigChange } from '../base/config-change.ts';
 import { durable, openCollection, unlessThere } from './mongo.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument, Sealing } from './sealed-document.ts';
+import { toSealed, toSealedDocument, type SealedDocument, type Sealing } from './sealed-document.ts';
 
 export interface DraftEdit {
   readonly revision: number;

@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
 import { durable, ensureIndexes, openCollection, readByWrite, unlessThere } from './mongo.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument, Sealing } from './sealed-document.ts';
+import { toSealed, toSealedDocument, type SealedDocument, type Sealing } from './sealed-document.ts';
 
 export interface ConfigurationHead {
   readonly version: number;

@@ -2,8 +2,7 @@ import type { Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
 import { findDueByChannel } from './due-by-channel.ts';
 import { durable, ensureIndexes, openCollection, unlessThere, updateWith } from './mongo.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument, Sealing } from './sealed-document.ts';
+import { toSealed, toSealedDocument, type SealedDocument, type Sealing } from './sealed-document.ts';
 
 export interface UploadKey {
   readonly file: string;

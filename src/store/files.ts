@@ -4,8 +4,7 @@ import { defined } from '../base/defined.ts';
 import type { UserFile } from '../models/user-file.ts';
 import type { FileUploadStore } from './file-uploads.ts';
 import { durable, ensureIndexes, openCollection } from './mongo.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument, Sealing } from './sealed-document.ts';
+import { toSealed, toSealedDocument, type SealedDocument, type Sealing } from './sealed-document.ts';
 
 /** While the file is being written, `expiresAt` is the time at which its writer is presumed dead. */
 interface FileDocument extends Omit<UserFile, 'id' | 'filename'> {

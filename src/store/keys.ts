@@ -1,19 +1,14 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
 import { inTexts, textsOf } from '../base/search-text.ts';
-import { isKeyValid } from '../base/key-scope.ts';
-import type { KeyScope } from '../base/key-scope.ts';
+import { isKeyValid, type KeyScope } from '../base/key-scope.ts';
 import type { KeyCaps } from '../money/caps.ts';
-import { toCaps, toCapsDocuments } from './caps-document.ts';
-import type { CapsDocument } from './caps-document.ts';
-import { pushed } from './changes.ts';
-import type { Change } from './changes.ts';
-import { invitationIndex, redemptionOf } from './invitations.ts';
+import { toCaps, toCapsDocuments, type CapsDocument } from './caps-document.ts';
+import { pushed, type Change } from './changes.ts';
+import { invitationIndex, redemptionOf, type RedeemedLink } from './invitations.ts';
 import type { Invitation } from '../base/invitation.ts';
-import type { RedeemedLink } from './invitations.ts';
 import { durable, ensureIndexes, openCollection } from './mongo.ts';
-import { lastUses } from './last-uses.ts';
-import type { LastUses } from './last-uses.ts';
+import { lastUses, type LastUses } from './last-uses.ts';
 
 /**
  * The maximum number of keys that may be created in the same millisecond. With more, some keys would be missing between

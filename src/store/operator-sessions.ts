@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection } from './mongo.ts';
-import { lastUses } from './last-uses.ts';
-import type { LastUses } from './last-uses.ts';
+import { lastUses, type LastUses } from './last-uses.ts';
 
 export interface OperatorSession {
   readonly id: string;

@@ -1,11 +1,9 @@
 import type { Db } from 'mongodb';
 import type { OperatorRole } from '../base/operator.ts';
-import { invitationIndex, redemptionOf } from './invitations.ts';
+import { invitationIndex, redemptionOf, type RedeemedLink } from './invitations.ts';
 import type { Invitation } from '../base/invitation.ts';
-import type { RedeemedLink } from './invitations.ts';
 import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts';
-import { lastUses } from './last-uses.ts';
-import type { LastUses } from './last-uses.ts';
+import { lastUses, type LastUses } from './last-uses.ts';
 
 /** A human or a program with its own token for the operators' API. Times are in Unix milliseconds. */
 export interface Operator {

@@ -2,8 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { Db } from 'mongodb';
 import type { Base64Text } from '../models/stored-media.ts';
 import { durable, ensureIndexes, expiring, openCollection } from './mongo.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument, Sealing } from './sealed-document.ts';
+import { toSealed, toSealedDocument, type SealedDocument, type Sealing } from './sealed-document.ts';
 
 interface PartialImageDocument {
   /** `<task>/<n>` */

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { isUsable, renderSamplesMax } from '../models/render-times.ts';
-import type { RenderKind, RenderSample } from '../models/render-times.ts';
+import { isUsable, renderSamplesMax, type RenderKind, type RenderSample } from '../models/render-times.ts';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 export interface RenderRecord extends RenderKind {

@@ -1,14 +1,12 @@
 import { defined } from '../base/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
-import { listedPromptCharactersMax } from '../models/request.ts';
-import type { GenerationRequest } from '../models/request.ts';
+import { listedPromptCharactersMax, type GenerationRequest } from '../models/request.ts';
 import type { DroppedChannel } from '../task/candidates.ts';
 import type { Task } from '../task/record.ts';
 import { defaultRetention } from '../base/retention.ts';
 import { durable, ensureIndexes, expiring, openCollection, readByWrite, unlessThere } from './mongo.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument, Sealing } from './sealed-document.ts';
+import { toSealed, toSealedDocument, type SealedDocument, type Sealing } from './sealed-document.ts';
 
 export interface RequestRecord {
   readonly task: string;

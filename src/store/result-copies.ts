@@ -1,7 +1,6 @@
 import type { Db, UpdateFilter } from 'mongodb';
 import { defined } from '../base/defined.ts';
-import { findDueByChannel } from './due-by-channel.ts';
-import type { DuePage } from './due-by-channel.ts';
+import { findDueByChannel, type DuePage } from './due-by-channel.ts';
 import {
   durable,
   ensureIndexes,

@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Sealed } from '../base/sealed.ts';
 import { durable, openCollection, unlessThere } from './mongo.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument } from './sealed-document.ts';
+import { toSealed, toSealedDocument, type SealedDocument } from './sealed-document.ts';
 
 interface RootKeyDocument {
   readonly _id: string;

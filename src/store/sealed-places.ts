@@ -1,9 +1,7 @@
 import type { Db } from 'mongodb';
-import { sealedFields, sealPurposes } from '../base/sealed.ts';
+import { sealedFields, sealPurposes, type Sealed, type SealedAt, type SealPurpose } from '../base/sealed.ts';
 import { defined } from '../base/defined.ts';
-import type { Sealed, SealedAt, SealPurpose } from '../base/sealed.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument, SealedParts } from './sealed-document.ts';
+import { toSealed, toSealedDocument, type SealedDocument, type SealedParts } from './sealed-document.ts';
 import { durable, openCollection } from './mongo.ts';
 
 export interface SealedPlace {

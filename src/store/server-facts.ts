@@ -1,5 +1,4 @@
-import { MongoServerError } from 'mongodb';
-import type { Db } from 'mongodb';
+import { MongoServerError, type Db } from 'mongodb';
 import { z } from 'zod';
 import type { ServerFacts } from '../base/server-abilities.ts';
 import { defined } from '../base/defined.ts';

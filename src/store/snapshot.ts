@@ -1,5 +1,4 @@
-import { following } from '../process/pace.ts';
-import type { Pace, Period } from '../process/pace.ts';
+import { following, type Pace, type Period } from '../process/pace.ts';
 
 export interface Snapshot<Item> {
   readonly refresh: () => Promise<void>;

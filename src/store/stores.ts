@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import type { EndUserNames } from './end-user-names.ts';
 import type { ErrorTerms } from './error-words.ts';
-import { retentionDaysDefault, retentionOf } from '../base/retention.ts';
-import type { RetentionDays } from '../base/retention.ts';
+import { retentionDaysDefault, retentionOf, type RetentionDays } from '../base/retention.ts';
 import { createAuditStore } from './audit.ts';
 import { createAccountStore } from './accounts.ts';
 import { createClockMarks } from './clock-marks.ts';

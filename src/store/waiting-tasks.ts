@@ -2,10 +2,8 @@ import type { Collection } from 'mongodb';
 import { defined } from '../base/defined.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { BehindCount } from '../health/channel-health.ts';
-import { orderedTask } from '../task/fair-order.ts';
-import type { OrderedTask } from '../task/fair-order.ts';
-import { placeBehind } from './task-document.ts';
-import type { TaskDocument } from './task-document.ts';
+import { orderedTask, type OrderedTask } from '../task/fair-order.ts';
+import { placeBehind, type TaskDocument } from './task-document.ts';
 
 interface FailedPlace extends RouteCandidate {
   readonly model?: string;

@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Payload, PayloadCodec } from '@temporalio/common';
-import { METADATA_ENCODING_KEY } from '@temporalio/common';
+import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import { waitSummaryStart } from '../base/queues.ts';
 import proto from '@temporalio/proto';
 

@@ -1,8 +1,6 @@
-import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
-import type { Client } from '@temporalio/client';
+import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import { tasksQueue, workflowTypes } from '../base/queues.ts';
-import { createRounds } from '../process/rounds.ts';
-import type { Rounds, RoundsDeps } from '../process/rounds.ts';
+import { createRounds, type Rounds, type RoundsDeps } from '../process/rounds.ts';
 
 const every = '5m';
 const keptEveryMs = 60_000;

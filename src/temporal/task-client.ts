@@ -10,8 +10,7 @@ import {
 } from '@temporalio/client';
 import type { Client, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import { defined } from '../base/defined.ts';
-import { GatewayError } from '../errors/errors.ts';
-import type { ErrorCode } from '../errors/errors.ts';
+import { GatewayError, type ErrorCode } from '../errors/errors.ts';
 import { callbacksQueue, pollingActivities, tasksQueue, workflowTypes } from '../base/queues.ts';
 import type { ActionResult } from '../operating/acts.ts';
 import type { TaskInput } from '../task/input.ts';

@@ -1,5 +1,4 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
-import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { TaskSignals } from '../../activities/deps.ts';
 import { concernSignal, unservedSignal } from '../../workflows/messages.ts';
 

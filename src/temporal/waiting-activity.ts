@@ -4,8 +4,7 @@ import { defined } from '../base/defined.ts';
 import { activityIds } from '../base/queues.ts';
 import type { Stall } from '../task/wait.ts';
 import type { Waiting } from '../commands/task-port.ts';
-import { lastHeartbeat } from './last-heartbeat.ts';
-import type { PendingActivity } from './last-heartbeat.ts';
+import { lastHeartbeat, type PendingActivity } from './last-heartbeat.ts';
 import { within } from '../process/running-time.ts';
 
 /**

@@ -1,8 +1,6 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
-import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { WorkflowLookup } from '../../activities/deps.ts';
-import { tryNow } from './wake-activity.ts';
-import type { WakeRequest } from './wake-activity.ts';
+import { tryNow, type WakeRequest } from './wake-activity.ts';
 import { refusedQuery } from './refused-query.ts';
 import { defined } from '../base/defined.ts';
 import { tasksOf } from '../base/queues.ts';

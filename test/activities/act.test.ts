@@ -7,8 +7,7 @@ import { createRequestStore } from '../../src/store/requests.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
-import { openActivityWorld } from './support.ts';
-import type { ActivityWorld } from './support.ts';
+import { openActivityWorld, type ActivityWorld } from './support.ts';
 
 let world: ActivityWorld;
 beforeAll(async () => {

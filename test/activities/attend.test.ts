@@ -1,16 +1,12 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
-import { createStayPlaces } from '../../src/capacity/stay-places.ts';
-import type { StayPlaces } from '../../src/capacity/stay-places.ts';
+import { createStayPlaces, type StayPlaces } from '../../src/capacity/stay-places.ts';
 import { defined } from '../../src/base/defined.ts';
-import { rememberedPolls } from '../../src/polling/poll-memory.ts';
-import type { PollMemory } from '../../src/polling/poll-memory.ts';
-import { UpstreamError } from '../../src/providers/provider.ts';
-import type { OperationStatus } from '../../src/providers/provider.ts';
+import { rememberedPolls, type PollMemory } from '../../src/polling/poll-memory.ts';
+import { UpstreamError, type OperationStatus } from '../../src/providers/provider.ts';
 import { ChannelGoneError } from '../../src/routing/channels.ts';
-import { again, openActivityWorld } from './support.ts';
-import type { ActivityWorld, NewTask } from './support.ts';
+import { again, openActivityWorld, type ActivityWorld, type NewTask } from './support.ts';
 
 let world: ActivityWorld;
 let count = 0;

@@ -8,8 +8,7 @@ import { isOutage } from '../../src/store/mongo.ts';
 import { createStores } from '../../src/store/stores.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
-import { endedTask as newEndedTask, openTaskWorld } from './task-support.ts';
-import type { TaskWorld } from './task-support.ts';
+import { endedTask as newEndedTask, openTaskWorld, type TaskWorld } from './task-support.ts';
 import { createHostPlaces } from '../../src/capacity/host-places.ts';
 
 let world: TaskWorld;

@@ -7,8 +7,7 @@ import type { TaskEvent } from '../../src/task/state.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
-import { acceptedAttempt, openTaskWorld } from './task-support.ts';
-import type { TaskWorld } from './task-support.ts';
+import { acceptedAttempt, openTaskWorld, type TaskWorld } from './task-support.ts';
 import { laggingLedger } from '../support/stale-reads.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 

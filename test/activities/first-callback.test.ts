@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FirstCallbackDeps } from '../../activities/first-callback.ts';
-import { endedTask, openTaskWorld } from './task-support.ts';
-import type { TaskWorld } from './task-support.ts';
+import { endedTask, openTaskWorld, type TaskWorld } from './task-support.ts';
 
 let world: TaskWorld;
 beforeAll(async () => {

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createStores } from '../../src/store/stores.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
-import { acceptedAttempt, openTaskWorld, tryOf } from './task-support.ts';
-import type { TaskWorld } from './task-support.ts';
+import { acceptedAttempt, openTaskWorld, tryOf, type TaskWorld } from './task-support.ts';
 
 let world: TaskWorld;
 beforeAll(async () => {

@@ -5,15 +5,13 @@ import type { SubmitRefusal } from '../../src/capacity/submit-gate.ts';
 import type { GenerationRequest } from '../../src/models/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import { presentAdminTaskDetail } from '../../src/http/presenters/admin-task.ts';
-import type { RecordSources } from '../../src/flight/read-record.ts';
-import { readTaskRecord } from '../../src/flight/read-record.ts';
+import { readTaskRecord, type RecordSources } from '../../src/flight/read-record.ts';
 import { situation, standingOf } from '../../src/operating/situation.ts';
 import { noMediaUrl } from '../../src/models/stored-media.ts';
 import type { Task } from '../../src/task/record.ts';
 import { waitMessages } from '../../src/task/wait.ts';
 import { presentTask } from '../../src/http/presenters/video-task.ts';
-import { again, openActivityWorld, gateOf } from './support.ts';
-import type { ActivityWorld } from './support.ts';
+import { again, openActivityWorld, gateOf, type ActivityWorld } from './support.ts';
 
 let world: ActivityWorld;
 beforeAll(async () => {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CredentialFailure, createStatusPoller } from '../../src/polling/status-poller.ts';
 import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
-import { UpstreamError } from '../../src/providers/provider.ts';
-import type { Operation, OperationStatus } from '../../src/providers/provider.ts';
+import { UpstreamError, type Operation, type OperationStatus } from '../../src/providers/provider.ts';
 import { providerContext } from '../providers/support.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { TaskActivityDeps } from '../../activities/deps.ts';
 import type { ReconcileReport } from '../../activities/types.ts';
 import type { TaskInput } from '../../src/task/input.ts';
-import { toDocument } from '../../src/store/task-document.ts';
-import type { TaskDocument } from '../../src/store/task-document.ts';
+import { toDocument, type TaskDocument } from '../../src/store/task-document.ts';
 import type { Task } from '../../src/task/record.ts';
 import { acceptedAttempt, begunRecord, endedTask, openTaskWorld, tryOf } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';

@@ -6,8 +6,7 @@ import type { OperationStatus } from '../../src/providers/provider.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { testYaml } from '../support/test-yaml.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
-import { openActivityWorld, openGate } from './support.ts';
-import type { ActivityWorld, NewTask } from './support.ts';
+import { openActivityWorld, openGate, type ActivityWorld, type NewTask } from './support.ts';
 
 const second = `
   - id: second

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SubmitInput } from '../../activities/types.ts';
 import type { Stop } from '../../src/task/state.ts';
 import { testYaml } from '../support/test-yaml.ts';
-import { openActivityWorld } from './support.ts';
-import type { ActivityWorld } from './support.ts';
+import { openActivityWorld, type ActivityWorld } from './support.ts';
 
 let world: ActivityWorld;
 beforeAll(async () => {

@@ -6,8 +6,7 @@ import type { SubmitInput, TaskView } from '../../activities/types.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import { defined } from '../../src/base/defined.ts';
 import { signOf } from '../../src/health/circuit-rules.ts';
-import { NoRoomError, StorageAwayError } from '../../src/errors/not-stored.ts';
-import type { NotStoredError } from '../../src/errors/not-stored.ts';
+import { NoRoomError, StorageAwayError, type NotStoredError } from '../../src/errors/not-stored.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { TaskEvent } from '../../src/task/state.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
@@ -15,8 +14,7 @@ import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
 import { gate as latch, pauseFirstAt } from '../support/race.ts';
 import { testYaml } from '../support/test-yaml.ts';
-import { again, gateOf, openActivityWorld, openGate } from './support.ts';
-import type { ActivityWorld, NewTask } from './support.ts';
+import { again, gateOf, openActivityWorld, openGate, type ActivityWorld, type NewTask } from './support.ts';
 
 const second = `
   - id: second

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ended, isDue, missed, sighted } from '../../src/base/notice.ts';
-import type { Condition, Notice } from '../../src/base/notice.ts';
+import { ended, isDue, missed, sighted, type Condition, type Notice } from '../../src/base/notice.ts';
 
 const condition: Condition = {
   kind: 'attention',

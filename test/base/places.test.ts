@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPlaces } from '../../src/base/places.ts';
-import type { Place, PlacesOptions, Refusal } from '../../src/base/places.ts';
+import { createPlaces, type Place, type PlacesOptions, type Refusal } from '../../src/base/places.ts';
 
 function jobs() {
   const started: string[] = [];

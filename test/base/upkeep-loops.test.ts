@@ -6,9 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, expect, it, vi } from 'vitest';
 import { createReconcileTasks } from '../../activities/reconcile.ts';
-import { upkeepLoops } from '../../src/base/walk.ts';
-import { unlimited } from '../../src/base/walk.ts';
-import type { StepTime } from '../../src/base/walk.ts';
+import { upkeepLoops, unlimited, type StepTime } from '../../src/base/walk.ts';
 import { createChargeBook } from '../../src/capacity/charge-book.ts';
 import { createRenderClock } from '../../src/capacity/render-clock.ts';
 import { createTidyKeySlots, createTidySlots } from '../../src/capacity/slot-upkeep.ts';
@@ -29,8 +27,7 @@ import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
 import { deleteExpiredFiles } from '../../src/results/expired-files.ts';
 import { createResultCopier } from '../../src/results/result-copier.ts';
-import { importsOf, readSources } from '../support/source-rules.ts';
-import type { Sources } from '../support/source-rules.ts';
+import { importsOf, readSources, type Sources } from '../support/source-rules.ts';
 import { firstRecord } from '../support/task-records.ts';
 
 /** In each upkeep loop, the first item always fails. The loop must still process the other two. */

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Attempt } from '../../src/task/attempt.ts';
-import { expectedBill } from '../../src/bills/expected-bill.ts';
-import type { BilledTask } from '../../src/bills/expected-bill.ts';
+import { expectedBill, type BilledTask } from '../../src/bills/expected-bill.ts';
 
 const attempt = (n: number, state: Attempt['state']): Attempt => ({
   n,

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { billAt, readBill, readTime } from '../../src/bills/read-lines.ts';
-import type { BillLine } from '../../src/bills/read-lines.ts';
+import { billAt, readBill, readTime, type BillLine } from '../../src/bills/read-lines.ts';
 import { providers } from '../../src/providers/index.ts';
 import type { BillFormat } from '../../src/providers/provider.ts';
 

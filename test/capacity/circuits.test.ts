@@ -10,8 +10,7 @@ import {
   signOf,
 } from '../../src/health/circuit-rules.ts';
 import { healthOf } from '../../src/health/channel-health.ts';
-import { createCircuits } from '../../src/capacity/circuits.ts';
-import type { Circuits, UpstreamFailure } from '../../src/capacity/circuits.ts';
+import { createCircuits, type Circuits, type UpstreamFailure } from '../../src/capacity/circuits.ts';
 import { createChannelHealthStore } from '../../src/store/channel-health.ts';
 import { openDatabase } from './support.ts';
 

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/compose/core.ts';
-import type { Core } from '../../src/compose/core.ts';
+import { openCore, type Core } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { startWorker } from '../../src/worker.ts';
-import type { RunningWorker } from '../../src/worker.ts';
-import { actOn, persevere } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startWorker, type RunningWorker } from '../../src/worker.ts';
+import { actOn, persevere, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 
 const limit = 2;
 const daySeconds = 86_400;

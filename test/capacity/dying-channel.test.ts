@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
-import { startSimulator } from '../../workshop/simulator/simulator.ts';
-import type { Simulator } from '../../workshop/simulator/simulator.ts';
-import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
+import { startSimulator, type Simulator } from '../../workshop/simulator/simulator.ts';
+import { startGateway, testYaml, videoBody, type TestGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
 
 function yamlWith(url: string): string {
   const preferred = `channels:

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createCircuits } from '../../src/capacity/circuits.ts';
-import type { CircuitRequest, UpstreamFailure } from '../../src/capacity/circuits.ts';
+import { createCircuits, type CircuitRequest, type UpstreamFailure } from '../../src/capacity/circuits.ts';
 import { createOwnHealth } from '../../src/capacity/own-health.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createHostPlaces } from '../../src/capacity/host-places.ts';
-import type { HostPlace } from '../../src/capacity/host-places.ts';
+import { createHostPlaces, type HostPlace } from '../../src/capacity/host-places.ts';
 
 const placesOf = (
   change: { requestsPerHostMax?: number; requestsPerAccountMax?: number; waitMs?: number } = {},

@@ -2,10 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { startGatewayProcess } from '../support/processes.ts';
-import type { GatewayProcess } from '../support/processes.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProcess, type GatewayProcess } from '../support/processes.ts';
 
 const limit = 2;
 const yaml = testYaml.replace(

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCircuits } from '../../src/capacity/circuits.ts';
-import type { TakenProbes, UpstreamFailure } from '../../src/capacity/circuits.ts';
+import { createCircuits, type TakenProbes, type UpstreamFailure } from '../../src/capacity/circuits.ts';
 import { createImageGate } from '../../src/capacity/image-gate.ts';
 import { createSubmitGate } from '../../src/capacity/submit-gate.ts';
 import type { Send } from '../../src/capacity/through-circuits.ts';

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createHostPlaces } from '../../src/capacity/host-places.ts';
-import { createPromptHosts } from '../../src/capacity/prompt-hosts.ts';
-import type { PromptCall, PromptHosts } from '../../src/capacity/prompt-hosts.ts';
+import { createPromptHosts, type PromptCall, type PromptHosts } from '../../src/capacity/prompt-hosts.ts';
 
 const clock = { now: 0 };
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRenderClock } from '../../src/capacity/render-clock.ts';
-import { quantileOf } from '../../src/models/render-times.ts';
-import type { RenderKind, RenderSample } from '../../src/models/render-times.ts';
-import { renderId } from '../../src/store/render-times.ts';
-import type { RenderRecord } from '../../src/store/render-times.ts';
+import { quantileOf, type RenderKind, type RenderSample } from '../../src/models/render-times.ts';
+import { renderId, type RenderRecord } from '../../src/store/render-times.ts';
 
 function sharedStore() {
   const records = new Map<string, RenderRecord>();

@@ -3,8 +3,7 @@ import { createSlotKeeper } from '../../src/capacity/slot-keeper.ts';
 import type { SlotAnswer, SlotKeeper, SlotRequest } from '../../src/capacity/slot-keeper.ts';
 import { createSubmitGate } from '../../src/capacity/submit-gate.ts';
 import type { RouteCandidate } from '../../src/task/candidates.ts';
-import { createSlotStore } from '../../src/store/slots.ts';
-import type { SlotStore } from '../../src/store/slots.ts';
+import { createSlotStore, type SlotStore } from '../../src/store/slots.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { openDatabase } from './support.ts';
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connectMongo } from '../../src/store/mongo.ts';
-import type { Mongo } from '../../src/store/mongo.ts';
+import { connectMongo, type Mongo } from '../../src/store/mongo.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
 export async function openDatabase(): Promise<Mongo & { drop(): Promise<void> }> {

@@ -23,8 +23,7 @@ import { startDraftsNode } from '../support/drafts-node.ts';
 import { fallbackCatalogue } from '../support/fallback-catalogue.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { succeededWith } from '../support/task-records.ts';
-import { runLine } from './support.ts';
-import type { LineChange } from './support.ts';
+import { runLine, type LineChange } from './support.ts';
 
 const world = useHttpWorld('cli_commands');
 
@@ -1003,7 +1002,9 @@ describe('route explain', () => {
     );
     const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';
     const words = await explained(moderated, '--request', '{"images":["asset://a-file"]}');
-    expect(words).toContain('submitted to spare, ark if the failed job is not billed (this request cannot use any of them).');
+    expect(words).toContain(
+      'submitted to spare, ark if the failed job is not billed (this request cannot use any of them).',
+    );
     expect(words).toContain('Content that one vendor rejected may go to another vendor.');
   });
 

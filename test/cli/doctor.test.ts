@@ -9,8 +9,7 @@ import { searchAttributeNames } from '../../src/base/queues.ts';
 import type { Check, LoadedConfig } from '../../src/cli/context.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { diagnoseServers, foundServer } from '../../src/compose/doctor.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
 let gateway: TestGateway;

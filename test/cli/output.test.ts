@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/cli/admin-client.ts';
-import { createOutput } from '../../src/cli/output.ts';
-import type { OutputForm, Table } from '../../src/cli/output.ts';
+import { createOutput, type OutputForm, type Table } from '../../src/cli/output.ts';
 import { cutToWidth, formatAge, formatTable } from '../../src/cli/table.ts';
 import { taskTable } from '../../src/cli/tasks.ts';
 

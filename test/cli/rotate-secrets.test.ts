@@ -5,14 +5,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createSealer } from '../../src/access/sealer.ts';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/compose/core.ts';
+import { openCore, type Core } from '../../src/compose/core.ts';
 import { webhookSecretsOf } from '../../src/access/webhook-secrets.ts';
-import type { Core } from '../../src/compose/core.ts';
 import { startWorker } from '../../src/worker.ts';
-import { caller } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { caller, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 const [a, b] = [0, 1].map(() => randomBytes(32).toString('base64')) as [string, string];

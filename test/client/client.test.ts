@@ -1,21 +1,18 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createClient, MediaryError, readCallback } from '../../src/client/client.ts';
-import type { Client } from '../../src/client/client.ts';
+import { createClient, MediaryError, readCallback, type Client } from '../../src/client/client.ts';
 import { readClip } from '../../workshop/simulator/media/clips.ts';
 import { startLossyProxy } from '../../workshop/acceptance/lossy-proxy.ts';
 import { contractYaml } from '../contract/same-interface.ts';
 import { pixel } from '../images/support.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
 let account: TestAccount;

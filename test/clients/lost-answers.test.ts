@@ -6,14 +6,12 @@ import { createFalClient } from '@fal-ai/client';
 import { OpenRouter } from '@openrouter/sdk';
 import Replicate from 'replicate';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startLossyProxy } from '../../workshop/acceptance/lossy-proxy.ts';
-import type { Loss, LossyProxy } from '../../workshop/acceptance/lossy-proxy.ts';
+import { startLossyProxy, type Loss, type LossyProxy } from '../../workshop/acceptance/lossy-proxy.ts';
 import { contractYaml } from '../contract/same-interface.ts';
 import { png } from '../images/support.ts';
 import { gate, pauseFirstAt } from '../support/race.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
 
 /** Clients repeat a POST automatically. If a response is lost, this must not cause a second image that is charged. */
 

@@ -2,10 +2,8 @@ import { testSealing } from '../support/sealing.ts';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/observability/log.ts';
-import { connectMongo } from '../../src/store/mongo.ts';
-import type { Mongo } from '../../src/store/mongo.ts';
-import { createRepeatStore } from '../../src/store/repeats.ts';
-import type { RepeatRecord, RepeatStore } from '../../src/store/repeats.ts';
+import { connectMongo, type Mongo } from '../../src/store/mongo.ts';
+import { createRepeatStore, type RepeatRecord, type RepeatStore } from '../../src/store/repeats.ts';
 import { defined } from '../../src/base/defined.ts';
 import { clientRepeat, createRepeats } from '../../src/commands/repeats.ts';
 import type {

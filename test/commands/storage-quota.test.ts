@@ -1,8 +1,7 @@
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createStoredBytesStore } from '../../src/store/stored-bytes.ts';
-import { createStorageQuota } from '../../src/commands/storage-quota.ts';
-import type { StorageQuotaDeps } from '../../src/commands/storage-quota.ts';
+import { createStorageQuota, type StorageQuotaDeps } from '../../src/commands/storage-quota.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 const dayMs = 86_400_000;

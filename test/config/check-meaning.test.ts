@@ -4,10 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import { checkPrices } from '../../src/config/price-coverage.ts';
-import type { SoldModel } from '../../src/config/price-coverage.ts';
-import { findLine } from '../../src/money/price.ts';
-import type { PriceCondition, PriceFacts } from '../../src/money/price.ts';
+import { checkPrices, type SoldModel } from '../../src/config/price-coverage.ts';
+import { findLine, type PriceCondition, type PriceFacts } from '../../src/money/price.ts';
 import { providers } from '../../src/providers/index.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

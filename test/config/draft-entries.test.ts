@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { entryOf, insertionInto } from '../../src/config/draft-entries.ts';
-import type { DraftEntry } from '../../src/config/draft-entries.ts';
+import { entryOf, insertionInto, type DraftEntry } from '../../src/config/draft-entries.ts';
 import { namesOf } from '../../src/base/json-pointer.js';
 import { editText } from '../../src/config/draft-text.ts';
 import { fileSchema } from '../../src/config/gateway-schema.ts';

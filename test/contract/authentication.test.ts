@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pixel } from '../images/support.ts';
 import { createOnce } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { contractYaml, startSameInterface } from './same-interface.ts';
-import type { SameInterface } from './same-interface.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { contractYaml, startSameInterface, type SameInterface } from './same-interface.ts';
 
 /** Tests section 5 of the interface document on every endpoint. */
 

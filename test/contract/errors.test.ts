@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable, taskErrorCodes } from '../../src/errors/errors.ts';
-import { createOnce } from '../support/client.ts';
+import { createOnce, type Answer, type TestAccount } from '../support/client.ts';
 import { sendJson } from '../images/support.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { contractYaml, startSameInterface } from './same-interface.ts';
-import type { SameInterface } from './same-interface.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { contractYaml, startSameInterface, type SameInterface } from './same-interface.ts';
 
 /** Tests section 7 of the interface document: the body that all errors share, and the meaning of each status. */
 

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pixel, png, sendJson } from '../images/support.ts';
-import { startGateway } from '../support/gateway.ts';
-import { createOnce, persevere, postForm } from '../support/client.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { createOnce, persevere, postForm, type Answer, type TestAccount } from '../support/client.ts';
 import { answerAsDocumented, contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOnce } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { contractYaml, startSameInterface } from './same-interface.ts';
-import type { SameInterface } from './same-interface.ts';
+import { createOnce, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { contractYaml, startSameInterface, type SameInterface } from './same-interface.ts';
 
 /** Tests sections 1, 8 and 9 of the interface document: one base URL for many upstreams, with its limits and paths. */
 

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startGateway, videoBody } from '../support/gateway.ts';
-import { createOnce, persevere } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, videoBody, type TestGateway } from '../support/gateway.ts';
+import { createOnce, persevere, type TestAccount } from '../support/client.ts';
 
 /** Tests sections 2.2 and 4.1 of the interface document: the response to a create. */
 

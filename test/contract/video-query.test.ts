@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway, videoCharge, videoTokens } from '../support/gateway.ts';
-import { persevere } from '../support/client.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, videoCharge, videoTokens, type TestGateway } from '../support/gateway.ts';
+import { persevere, type Answer, type TestAccount } from '../support/client.ts';
 import { waitUntil } from '../support/processes.ts';
 
 /**

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOnce } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { contractYaml, startSameInterface } from './same-interface.ts';
-import type { SameInterface } from './same-interface.ts';
+import { createOnce, type Answer, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { contractYaml, startSameInterface, type SameInterface } from './same-interface.ts';
 
 /** Tests section 2.1 of the interface document: the fields of a request, as the upstream receives them. */
 

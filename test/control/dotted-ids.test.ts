@@ -3,8 +3,7 @@ import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 
 /**
  * Ids of channels, credentials and models may contain dots, so one id may be the beginning of another. The two must not

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { openRunningConfig } from '../../src/control/running-config.ts';
-import type { RunningConfigDeps } from '../../src/control/running-config.ts';
+import { openRunningConfig, type RunningConfigDeps } from '../../src/control/running-config.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { packText } from '../../src/config/configuration-text.ts';

@@ -4,10 +4,8 @@ import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startWorker } from '../../src/worker.ts';
-import { caller, persevere } from '../support/client.ts';
-import { startGateway, videoBody } from '../support/gateway.ts';
-import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { caller, persevere, type TestAccount } from '../support/client.ts';
+import { startGateway, videoBody, type TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger, keptHolds } from '../support/sound-ledger.ts';
 import { startStoppingApi } from '../support/start-stopping-api.ts';
 

@@ -1,19 +1,14 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
-import { imageYaml, pixel, sendImages, startImageUpstream } from '../images/support.ts';
-import type { ImageUpstream } from '../images/support.ts';
-import { caller, send } from '../support/client.ts';
-import type { Call, TestAccount } from '../support/client.ts';
-import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { startGatewayProcess, waitUntil } from '../support/processes.ts';
-import type { GatewayProcess } from '../support/processes.ts';
+import { imageYaml, pixel, sendImages, startImageUpstream, type ImageUpstream } from '../images/support.ts';
+import { caller, send, type Call, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, videoBody, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProcess, waitUntil, type GatewayProcess } from '../support/processes.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 
 let upstream: ImageUpstream;

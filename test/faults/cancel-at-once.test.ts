@@ -1,13 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { persevere } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { persevere, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
-import { startFaultUpstream } from './fault-upstream.ts';
-import type { Fault, FaultUpstream } from './fault-upstream.ts';
+import { startFaultUpstream, type Fault, type FaultUpstream } from './fault-upstream.ts';
 
 const tasks = 32;
 const cancelAfterMsMax = 200;

@@ -1,11 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { dayMs, utcDay } from '../../src/base/times.ts';
-import { caller, persevere } from '../support/client.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import { startGateway, videoBody } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { startWorker } from '../../src/worker.ts';
-import type { RunningWorker } from '../../src/worker.ts';
+import { caller, persevere, type Answer, type TestAccount } from '../support/client.ts';
+import { startGateway, videoBody, type TestGateway } from '../support/gateway.ts';
+import { startWorker, type RunningWorker } from '../../src/worker.ts';
 import { gate } from '../support/race.ts';
 import { expectSoundLedger, keptHolds } from '../support/sound-ledger.ts';
 import { startStoppingApi } from '../support/start-stopping-api.ts';

@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/compose/core.ts';
-import type { Core } from '../../src/compose/core.ts';
+import { openCore, type Core } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { startWorker } from '../../src/worker.ts';
-import type { RunningWorker } from '../../src/worker.ts';
-import { caller, persevere } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, twoChannelsYaml, videoBody } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startWorker, type RunningWorker } from '../../src/worker.ts';
+import { caller, persevere, type TestAccount } from '../support/client.ts';
+import { startGateway, twoChannelsYaml, videoBody, type TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
-import { sendImages, startImageUpstream } from '../images/support.ts';
-import type { ImageUpstream } from '../images/support.ts';
+import { sendImages, startImageUpstream, type ImageUpstream } from '../images/support.ts';
 
 const apartMs = 3 * 60_000;
 const tasksPerApi = 6;

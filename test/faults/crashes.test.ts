@@ -12,14 +12,11 @@ import { choosePort } from '../../src/local/servers/ports.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
-import { adminCaller, makeAccount, persevere } from '../support/client.ts';
+import { adminCaller, makeAccount, persevere, type TestAccount } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { testEnvironment, testYaml, videoBody } from '../support/gateway.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGatewayProcess, untilReady, waitUntil } from '../support/processes.ts';
-import type { GatewayProcess } from '../support/processes.ts';
-import { startMongo, startTemporal } from '../support/servers.ts';
-import type { TestMongo, TestTemporal } from '../support/servers.ts';
+import { startGatewayProcess, untilReady, waitUntil, type GatewayProcess } from '../support/processes.ts';
+import { startMongo, startTemporal, type TestMongo, type TestTemporal } from '../support/servers.ts';
 
 /**
  * Kills every process and server with SIGKILL while tasks are in flight. After a restart, each task must finish

@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway, videoBody, videoCharge } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, videoBody, videoCharge, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
-import { startMongo } from '../support/servers.ts';
-import type { TestMongo } from '../support/servers.ts';
+import { startMongo, type TestMongo } from '../support/servers.ts';
 
 let directory: string;
 let mongo: TestMongo;

@@ -2,10 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { startTemporal } from '../support/servers.ts';
-import type { TestTemporal } from '../support/servers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startTemporal, type TestTemporal } from '../support/servers.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
 let directory: string;

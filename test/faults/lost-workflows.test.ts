@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/compose/core.ts';
-import type { Core } from '../../src/compose/core.ts';
+import { openCore, type Core } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { openTaskPort } from '../../src/compose/task-port.ts';
 import type { TaskState } from '../../src/task/state.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
-import { startWorker } from '../../src/worker.ts';
-import type { RunningWorker } from '../../src/worker.ts';
-import { actOn } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
+import { startWorker, type RunningWorker } from '../../src/worker.ts';
+import { actOn, type TestAccount } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
 let gateway: TestGateway;

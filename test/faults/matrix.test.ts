@@ -2,13 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AttemptState } from '../../src/task/attempt.ts';
 import { waitMessages } from '../../src/task/wait.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
-import { persevere } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, videoBody } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { persevere, type TestAccount } from '../support/client.ts';
+import { startGateway, videoBody, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
-import { startFaultUpstream } from './fault-upstream.ts';
-import type { Fault, FaultUpstream, RowFaults } from './fault-upstream.ts';
+import { startFaultUpstream, type Fault, type FaultUpstream, type RowFaults } from './fault-upstream.ts';
 
 /**
  * Tries every kind of response to a submission, and some responses to a poll. Each row has its own channel, so that

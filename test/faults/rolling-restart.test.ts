@@ -5,12 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
-import { adminCaller, send } from '../support/client.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { startGatewayProcess, waitUntil } from '../support/processes.ts';
-import type { GatewayProcess } from '../support/processes.ts';
+import { adminCaller, send, type Answer, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, videoBody, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProcess, waitUntil, type GatewayProcess } from '../support/processes.ts';
 
 vi.setConfig({ testTimeout: 600_000 });
 

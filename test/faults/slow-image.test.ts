@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inspectImage } from '../../src/images/inspect-image.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
-import { adminCaller, caller, makeAccount } from '../support/client.ts';
-import type { Call, TestAccount } from '../support/client.ts';
+import { adminCaller, caller, makeAccount, type Call, type TestAccount } from '../support/client.ts';
 import { testEnvironment, videoBody } from '../support/gateway.ts';
-import { startGatewayProcess, untilReady, waitUntil } from '../support/processes.ts';
-import type { GatewayProcess } from '../support/processes.ts';
+import { startGatewayProcess, untilReady, waitUntil, type GatewayProcess } from '../support/processes.ts';
 
 /**
  * While an image renders for ten minutes, a proxy cuts idle connections, and the API and the worker are killed with

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { callbacksQueue, channelQueue, tasksQueue } from '../../src/base/queues.ts';
 import { startWorker } from '../../src/worker.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { startGatewayProcess, waitUntil } from '../support/processes.ts';
-import type { GatewayProcess } from '../support/processes.ts';
-import { startFaultUpstream } from './fault-upstream.ts';
-import type { Fault, FaultUpstream } from './fault-upstream.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProcess, waitUntil, type GatewayProcess } from '../support/processes.ts';
+import { startFaultUpstream, type Fault, type FaultUpstream } from './fault-upstream.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 
 /** Each test checks the records before the next worker starts, because that worker might repair them. */

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeCall, errorOutcome, foundOutcome } from '../../src/flight/describe-call.ts';
 import type { RawCall, RawExchange } from '../../src/flight/describe-call.ts';
 import { recordedCallSchema } from '../../src/flight/recorded-call.ts';
-import { UpstreamError } from '../../src/providers/provider.ts';
-import type { HttpRequestOptions, HttpResponse } from '../../src/providers/provider.ts';
+import { UpstreamError, type HttpRequestOptions, type HttpResponse } from '../../src/providers/provider.ts';
 
 const key = 'the-key-4711';
 const signal = new AbortController().signal;

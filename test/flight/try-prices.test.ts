@@ -5,8 +5,7 @@ import type { Price, PriceBasis, PriceFacts } from '../../src/money/price.ts';
 import { settle } from '../../src/money/settle.ts';
 import type { Task } from '../../src/task/record.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
-import { tryPrices } from '../../src/flight/try-prices.ts';
-import type { TryPrices, TryPricesDeps } from '../../src/flight/try-prices.ts';
+import { tryPrices, type TryPrices, type TryPricesDeps } from '../../src/flight/try-prices.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
 import { firstRecord, succeededWith } from '../support/task-records.ts';
 

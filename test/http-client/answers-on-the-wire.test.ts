@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
-import type { UpstreamClientOptions } from '../../src/http-client/upstream-client.ts';
+import { createUpstreamClient, type UpstreamClientOptions } from '../../src/http-client/upstream-client.ts';
 import type { HttpRequestOptions } from '../../src/providers/provider.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../../src/http-client/guarded-client.ts';
 import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
-import { GuardedRequestError } from '../../src/http-client/index.ts';
-import type { GuardedClient } from '../../src/http-client/index.ts';
-import type { GuardedClientOptions } from '../../src/http-client/guarded-client.ts';
+import { GuardedRequestError, type GuardedClient } from '../../src/http-client/index.ts';
 import { failureOf, listen } from './support.ts';
 
 const corpus = readFileSync(new URL('../fixtures/ssrf-corpus.txt', import.meta.url), 'utf8')

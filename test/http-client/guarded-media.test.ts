@@ -1,8 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
-import { GuardedRequestError } from '../../src/http-client/index.ts';
-import type { GuardedClient } from '../../src/http-client/index.ts';
-import type { GuardedClientOptions } from '../../src/http-client/guarded-client.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../../src/http-client/guarded-client.ts';
+import { GuardedRequestError, type GuardedClient } from '../../src/http-client/index.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 
 function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {

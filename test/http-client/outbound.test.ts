@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { openOutbound } from '../../src/http-client/index.ts';
-import type { Outbound } from '../../src/http-client/index.ts';
+import { openOutbound, type Outbound } from '../../src/http-client/index.ts';
 import type { Lookups } from '../../src/http-client/outbound.ts';
 import { listen } from './support.ts';
 

@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import type { Route } from '../../src/http/route.ts';
-import { keyScopes } from '../../src/base/key-scope.ts';
-import type { NeededScope } from '../../src/base/key-scope.ts';
+import { keyScopes, type NeededScope } from '../../src/base/key-scope.ts';
 import { isReading, operatorRoles, rolePresets, rolesOf } from '../../src/base/operator.ts';
 import type { OperatorAccess } from '../../src/base/operator.ts';
-import { adminToken, useHttpWorld } from '../support/http-world.ts';
-import type { Server } from '../support/http-world.ts';
+import { adminToken, useHttpWorld, type Server } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_authorisation');
 

@@ -14,10 +14,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
 import { createMediaLinks } from '../../src/results/media-links.ts';
 import { pixel } from '../images/support.ts';
-import { caller } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { useHttpWorld } from '../support/http-world.ts';
-import type { Server } from '../support/http-world.ts';
+import { caller, type TestAccount } from '../support/client.ts';
+import { useHttpWorld, type Server } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_dialects');
 const file = Buffer.from('0123456789abcdef');

@@ -7,8 +7,7 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { errorTable, GatewayError } from '../../src/errors/errors.ts';
-import type { ErrorCode } from '../../src/errors/errors.ts';
+import { errorTable, GatewayError, type ErrorCode } from '../../src/errors/errors.ts';
 import { errorHeaders, translateError } from '../../src/http/error-response.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];

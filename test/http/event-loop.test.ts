@@ -2,12 +2,9 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { caller } from '../support/client.ts';
 import type { Probe } from '../support/event-loop-probe.ts';
-import { startHostileApi } from '../support/hostile-api.ts';
-import type { HostileApi } from '../support/hostile-api.ts';
-import { hostileCorpus } from '../support/hostile-corpus.ts';
-import type { HostileRequest } from '../support/hostile-corpus.ts';
-import { pipelinedCopies, shoot } from '../support/hostile-wire.ts';
-import type { Framing } from '../support/hostile-wire.ts';
+import { startHostileApi, type HostileApi } from '../support/hostile-api.ts';
+import { hostileCorpus, type HostileRequest } from '../support/hostile-corpus.ts';
+import { pipelinedCopies, shoot, type Framing } from '../support/hostile-wire.ts';
 
 /**
  * The limit for one turn of the event loop, in milliseconds of CPU time on the reference machine (see `referenceMs`).

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,8 +12,7 @@ import { connectionsMaxOf } from '../../src/http/connections.ts';
 import { createApp } from '../../src/http/app.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { testEnvironment, testYaml } from '../support/gateway.ts';
-import { send } from '../support/client.ts';
-import type { Call } from '../support/client.ts';
+import { send, type Call } from '../support/client.ts';
 import { useHttpWorld, videoBody } from '../support/http-world.ts';
 import { loadsTypeScript } from '../support/typescript.ts';
 

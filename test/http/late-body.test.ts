@@ -1,10 +1,8 @@
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { imageYaml, startImageUpstream } from '../images/support.ts';
-import type { ImageUpstream } from '../images/support.ts';
+import { imageYaml, startImageUpstream, type ImageUpstream } from '../images/support.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

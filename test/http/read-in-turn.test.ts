@@ -5,10 +5,8 @@ import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/deps.ts';
 import { listsReadMax, readsMany } from '../../src/http/read-in-turn.ts';
 import type { Route } from '../../src/http/route.ts';
-import { adminToken, useHttpWorld } from '../support/http-world.ts';
-import type { Server } from '../support/http-world.ts';
-import { caller } from '../support/client.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
+import { adminToken, useHttpWorld, type Server } from '../support/http-world.ts';
+import { caller, type Answer, type TestAccount } from '../support/client.ts';
 
 const world = useHttpWorld('http_read_in_turn');
 const { shareMax } = listsReadMax;

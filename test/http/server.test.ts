@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Agent, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, Server } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect, it, vi } from 'vitest';

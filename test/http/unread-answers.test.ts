@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { NodeChange } from '../support/http-world.ts';
-import { useHttpWorld } from '../support/http-world.ts';
+import { useHttpWorld, type NodeChange } from '../support/http-world.ts';
 
 /** A caller that does not read its response keeps what the request holds, so it cannot hold more by sending others. */
 

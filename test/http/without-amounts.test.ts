@@ -1,8 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import { useHttpWorld } from '../support/http-world.ts';
-import { adminCaller } from '../support/client.ts';
-import type { AdminCall } from '../support/client.ts';
+import { adminCaller, type AdminCall } from '../support/client.ts';
 
 const world = useHttpWorld('http_without_amounts');
 const amount = /\d\.\d{6}/;

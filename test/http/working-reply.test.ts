@@ -2,8 +2,7 @@ import { text } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/errors.ts';
-import { oneAtATime, workingReply } from '../../src/http/working-reply.ts';
-import type { Watching } from '../../src/http/working-reply.ts';
+import { oneAtATime, workingReply, type Watching } from '../../src/http/working-reply.ts';
 
 const never = new AbortController().signal;
 const thrown: unknown[] = [];

@@ -5,13 +5,10 @@ import { join } from 'node:path';
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { actOn, postForm } from '../support/client.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { actOn, postForm, type Answer, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { refuseFirstCopy } from '../support/refuse-first-copy.ts';
-import { imageYaml, pixel, sendImages, sendJson, startImageUpstream } from './support.ts';
-import type { ImageUpstream } from './support.ts';
+import { imageYaml, pixel, sendImages, sendJson, startImageUpstream, type ImageUpstream } from './support.ts';
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
 
 /** A vendor may charge for images that it renders and then rejects. Callers pay nothing, but the ledger has the cost. */
 

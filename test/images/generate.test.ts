@@ -1,10 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import { request, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, refuse, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream, UpstreamCall } from './support.ts';
 

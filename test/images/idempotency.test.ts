@@ -1,12 +1,9 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startApi } from '../../src/api.ts';
-import { caller, postForm } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { caller, postForm, type Answer, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import {
   imageYaml, pixel, png, refuse, sendImages, sendJson, startImageUpstream, whileMinutesPass,
 } from './support.ts'; // prettier-ignore

@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createReleaseDeadLeases } from '../../src/images/leases/release-dead-leases.ts';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { imageYaml, pixel, refuse, startImageUpstream } from './support.ts';
-import type { ImageUpstream } from './support.ts';
+import { imageYaml, pixel, refuse, startImageUpstream, type ImageUpstream } from './support.ts';
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

@@ -4,14 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createReleaseDeadLeases } from '../../src/images/leases/release-dead-leases.ts';
 import { startApi } from '../../src/api.ts';
-import { caller } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { startMongo } from '../support/servers.ts';
-import type { TestMongo } from '../support/servers.ts';
-import { imageYaml, pixel, sendImages, startImageUpstream } from './support.ts';
-import type { ImageUpstream } from './support.ts';
+import { caller, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startMongo, type TestMongo } from '../support/servers.ts';
+import { imageYaml, pixel, sendImages, startImageUpstream, type ImageUpstream } from './support.ts';
 
 /** MongoDB stops while an upstream renders, so only the API's memory knows what the delivered images cost. */
 

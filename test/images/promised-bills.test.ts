@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPromisedBills } from '../../src/images/promised-bills.ts';
-import type { BillState } from '../../src/images/promised-bills.ts';
+import { createPromisedBills, type BillState } from '../../src/images/promised-bills.ts';
 import { createLogger } from '../../src/observability/log.ts';
 
 const bill = { task: 'img_a', account: 'acme', amount: 80_000n, model: 'gpt-image', channel: 'first' };

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inspectImage } from '../../src/images/inspect-image.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
 import { png } from './support.ts';
 
 let gateway: TestGateway;

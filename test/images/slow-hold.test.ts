@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { imageYaml, refuse, startImageUpstream } from './support.ts';
-import type { ImageUpstream } from './support.ts';
+import { imageYaml, refuse, startImageUpstream, type ImageUpstream } from './support.ts';
 
 let upstream: ImageUpstream;
 let other: ImageUpstream;

@@ -2,12 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { postForm } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { imageYaml, png, startImageUpstream } from './support.ts';
-import type { ImageUpstream } from './support.ts';
+import { postForm, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { imageYaml, png, startImageUpstream, type ImageUpstream } from './support.ts';
 
 /** The public URL of this gateway cannot be reached by anybody, including the gateway itself. */
 

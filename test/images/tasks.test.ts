@@ -2,14 +2,10 @@ import { BSON } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { presentImageUsage } from '../../src/http/presenters/image-usage.ts';
 import { pauseFirstAt } from '../support/race.ts';
-import { startGateway } from '../support/gateway.ts';
-import { postForm } from '../support/client.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
-import type { ImageUpstream } from './support.ts';
-import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import type { CallbackReceiver } from '../support/callback-receiver.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { postForm, type Answer, type TestAccount } from '../support/client.ts';
+import { pixel, png, sendImages, sendJson, startImageUpstream, type ImageUpstream } from './support.ts';
+import { startCallbackReceiver, type CallbackReceiver } from '../support/callback-receiver.ts';
 
 let upstream: ImageUpstream;
 let receiver: CallbackReceiver;

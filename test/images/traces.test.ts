@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
-import { imageYaml, refuse, sendImages, startImageUpstream } from './support.ts';
-import type { ImageUpstream } from './support.ts';
+import { imageYaml, refuse, sendImages, startImageUpstream, type ImageUpstream } from './support.ts';
 
 const callersSpan = '00f067aa0ba902b7';
 const traceOf = (n: number): string => `4bf92f3577b34da6a3ce929d0e0e473${n}`;

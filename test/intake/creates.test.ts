@@ -5,10 +5,8 @@ import { createRoutes } from '../../src/http/routes/index.ts';
 import type { RouteDeps } from '../../src/http/deps.ts';
 import type { Route } from '../../src/http/route.ts';
 import { pixel } from '../images/support.ts';
-import { caller } from '../support/client.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import { useHttpWorld } from '../support/http-world.ts';
-import type { Server } from '../support/http-world.ts';
+import { caller, type Answer, type TestAccount } from '../support/client.ts';
+import { useHttpWorld, type Server } from '../support/http-world.ts';
 
 /** Tries every intake rule on every operation that creates work. docs/contract.md contains this table. */
 

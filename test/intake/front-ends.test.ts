@@ -3,8 +3,7 @@ import type { CreateImagesCommand } from '../../src/images/create-images.ts';
 import type { ImageRequest } from '../../src/models/request.ts';
 import { pixel } from '../images/support.ts';
 import { caller } from '../support/client.ts';
-import { useHttpWorld } from '../support/http-world.ts';
-import type { Server } from '../support/http-world.ts';
+import { useHttpWorld, type Server } from '../support/http-world.ts';
 
 /** These requests are rewritten from the sources of widely used front ends, as of November 2026. */
 

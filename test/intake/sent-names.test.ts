@@ -1,7 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { nameFieldInMessage } from '../../src/base/field-in-message.ts';
-import { imageNames, videoNames } from '../../src/intake/names.ts';
-import type { Names } from '../../src/intake/names.ts';
+import { imageNames, videoNames, type Names } from '../../src/intake/names.ts';
 import type { TestAccount } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Cap } from '../../src/money/caps.ts';
-import { createEntryHash, emptyHead } from '../../src/ledger/entry.ts';
-import type { EntryDocument } from '../../src/ledger/entry.ts';
+import { createEntryHash, emptyHead, type EntryDocument } from '../../src/ledger/entry.ts';
 import {
   creditOperation,
   holdOperation,
@@ -11,8 +10,7 @@ import {
   voidOperation,
 } from '../../src/ledger/operation.ts';
 import type { Operation } from '../../src/ledger/operation.ts';
-import { allKeys, planBatch, scopesOfBatch } from '../../src/ledger/plan.ts';
-import type { Outcome } from '../../src/ledger/plan.ts';
+import { allKeys, planBatch, scopesOfBatch, type Outcome } from '../../src/ledger/plan.ts';
 import { nothingSpent, scopesOf } from '../../src/ledger/spent.ts';
 import { createAccountCheck } from '../../src/ledger/verify-account.ts';
 import { testLedgerKey } from '../support/sealing.ts';

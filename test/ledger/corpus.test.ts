@@ -1,8 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Collection, Document } from 'mongodb';
 import { dayMs } from '../../src/base/times.ts';
-import { emptyHead, entryId } from '../../src/ledger/entry.ts';
-import type { EntryDocument } from '../../src/ledger/entry.ts';
+import { emptyHead, entryId, type EntryDocument } from '../../src/ledger/entry.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { taskDriver, firstRecord } from '../support/task-records.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';

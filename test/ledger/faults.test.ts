@@ -1,13 +1,10 @@
-import { MongoBulkWriteError } from 'mongodb';
-import type { BulkWriteResult, WriteError } from 'mongodb';
-import { createServer, connect } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { MongoBulkWriteError, type BulkWriteResult, type WriteError } from 'mongodb';
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { databaseUri, mongodbUri } from '../support/run-servers.ts';
-import { faultsInOrder, faulty, useLedgerWorld } from './support.ts';
-import type { WriteFault } from './support.ts';
+import { faultsInOrder, faulty, useLedgerWorld, type WriteFault } from './support.ts';
 
 const world = useLedgerWorld('test_ledger_faults');
 let sound: Ledger;

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
-import { toEntry } from '../../src/ledger/entry.ts';
-import type { LedgerEntry } from '../../src/ledger/entry.ts';
+import { toEntry, type LedgerEntry } from '../../src/ledger/entry.ts';
 import type { CloseResult, HoldResult, Ledger, RefundResult } from '../../src/ledger/ledger.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
-import { faulty, heldText, settledText, useLedgerWorld } from './support.ts';
-import type { WriteFault } from './support.ts';
+import { faulty, heldText, settledText, useLedgerWorld, type WriteFault } from './support.ts';
 import { testEndUsers, testLedgerKey } from '../support/sealing.ts';
 
 const world = useLedgerWorld('test_ledger_properties');

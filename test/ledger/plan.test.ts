@@ -14,8 +14,7 @@ import {
   voidOperation,
 } from '../../src/ledger/operation.ts';
 import type { Operation } from '../../src/ledger/operation.ts';
-import { allKeys, planBatch, scopesOfBatch } from '../../src/ledger/plan.ts';
-import type { Outcome } from '../../src/ledger/plan.ts';
+import { allKeys, planBatch, scopesOfBatch, type Outcome } from '../../src/ledger/plan.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { nothingSpent } from '../../src/ledger/spent.ts';
 

@@ -8,8 +8,7 @@ import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
-import { startMongo } from '../support/servers.ts';
-import type { TestMongo } from '../support/servers.ts';
+import { startMongo, type TestMongo } from '../support/servers.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { heldText, settledText } from './support.ts';
 

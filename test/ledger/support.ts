@@ -1,19 +1,14 @@
-import { MongoNetworkError } from 'mongodb';
-import type { Collection, Db } from 'mongodb';
+import { MongoNetworkError, type Collection, type Db } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
-import { createEntryHash } from '../../src/ledger/entry.ts';
-import type { EntryDocument } from '../../src/ledger/entry.ts';
+import { createEntryHash, type EntryDocument } from '../../src/ledger/entry.ts';
 import { settle } from '../../src/money/settle.ts';
 import type { PriceBasis } from '../../src/money/price.ts';
 import type { LedgerMeter } from '../../src/observability/meter.ts';
-import { createLedger } from '../../src/ledger/ledger.ts';
-import type { Ledger, LedgerDeps } from '../../src/ledger/ledger.ts';
+import { createLedger, type Ledger, type LedgerDeps } from '../../src/ledger/ledger.ts';
 import { createTurnLines } from '../../src/ledger/turn-lines.ts';
-import { createAccountCheck } from '../../src/ledger/verify-account.ts';
-import type { Violation } from '../../src/ledger/verify-account.ts';
-import { connectMongo } from '../../src/store/mongo.ts';
-import type { Mongo } from '../../src/store/mongo.ts';
+import { createAccountCheck, type Violation } from '../../src/ledger/verify-account.ts';
+import { connectMongo, type Mongo } from '../../src/store/mongo.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 

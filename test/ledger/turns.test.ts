@@ -1,8 +1,7 @@
 import { setImmediate as quiet } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { SeenLine, TurnLines } from '../../src/ledger/turn-lines.ts';
-import { createTurns } from '../../src/ledger/turns.ts';
-import type { TurnClock } from '../../src/ledger/turns.ts';
+import { createTurns, type TurnClock } from '../../src/ledger/turns.ts';
 
 const secondsMax = 20;
 const overdueMs = 1_500;

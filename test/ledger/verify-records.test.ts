@@ -1,5 +1,4 @@
-import { MongoClient } from 'mongodb';
-import type { Db, Document } from 'mongodb';
+import { MongoClient, type Db, type Document } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { createVerifyContext } from '../../src/ledger/verify-context.ts';
 import { databaseUri } from '../support/run-servers.ts';

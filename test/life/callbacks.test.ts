@@ -4,8 +4,7 @@ import {
   startCallbackReceiver as openCallbackReceiver,
 } from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 async function activitiesOf(gateway: TestGateway, task: string): Promise<string[]> {

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reachedBeforeDeadline } from '../support/before-deadline.ts';
-import { actOn } from '../support/client.ts';
-import { startGateway, testYaml, videoCharge } from '../support/gateway.ts';
-import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { actOn, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, videoCharge, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 const timesReported = 20;

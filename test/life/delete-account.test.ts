@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { onRacePoint } from '../../src/base/race-point.ts';
 import { encodePng } from '../../workshop/simulator/media/images.ts';
-import { startImageUpstream } from '../images/support.ts';
-import type { ImageUpstream } from '../images/support.ts';
+import { startImageUpstream, type ImageUpstream } from '../images/support.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { actOn, caller } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
 let gateway: TestGateway;

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reachedBeforeDeadline } from '../support/before-deadline.ts';
-import { actOn } from '../support/client.ts';
+import { actOn, type TestAccount } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { testYamlWith } from '../support/test-yaml.ts';
 

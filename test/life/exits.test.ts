@@ -6,10 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runLine } from '../cli/support.ts';
-import { actOn } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { actOn, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 
 const apiKey = 'Sesame-Open-4711';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startGateway, videoBody, videoCharge } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, videoBody, videoCharge, type TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {

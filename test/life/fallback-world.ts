@@ -1,6 +1,5 @@
 import { parse, stringify } from 'yaml';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway, TestGatewayOptions } from '../support/gateway.ts';
+import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
 /**

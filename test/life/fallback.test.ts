@@ -3,10 +3,8 @@ import { reachedBeforeDeadline } from '../support/before-deadline.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
 import { waitUntil } from '../support/processes.ts';
-import { pauseFirstAt } from '../support/race.ts';
-import type { Paused } from '../support/race.ts';
-import { charges, openFallbackWorld } from './fallback-world.ts';
-import type { FallbackWorld } from './fallback-world.ts';
+import { pauseFirstAt, type Paused } from '../support/race.ts';
+import { charges, openFallbackWorld, type FallbackWorld } from './fallback-world.ts';
 
 describe('a job that failed at its upstream', () => {
   let world: FallbackWorld;

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reachedBeforeDeadline } from '../support/before-deadline.ts';
-import { actOn } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { actOn, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
-import { startForwarder } from '../support/forwarder.ts';
-import type { Forwarder } from '../support/forwarder.ts';
+import { startForwarder, type Forwarder } from '../support/forwarder.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
 describe('a success without usage, and an impossible length', () => {

@@ -3,13 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLedger } from '../../src/ledger/verify.ts';
-import { startGateway } from '../support/gateway.ts';
-import { persevere } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { persevere, type TestAccount } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { startGatewayProcess, untilReady, waitUntil } from '../support/processes.ts';
-import type { GatewayProcess } from '../support/processes.ts';
+import { startGatewayProcess, untilReady, waitUntil, type GatewayProcess } from '../support/processes.ts';
 
 const tasksCount = 120;
 const creatorsAtOnce = 50;

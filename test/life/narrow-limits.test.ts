@@ -1,7 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { waitMessages } from '../../src/task/wait.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 const submitsPerSecond = 1;

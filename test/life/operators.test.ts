@@ -7,10 +7,8 @@ import { openCore } from '../../src/compose/core.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { expectDeliveredOnce, startCallbackReceiver } from '../support/callback-receiver.ts';
-import { caller } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { caller, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, videoBody, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 let gateway: TestGateway;

@@ -3,14 +3,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
-import { createActOnTask } from '../../src/commands/act-on-task.ts';
-import type { ActOnTaskDeps } from '../../src/commands/act-on-task.ts';
+import { createActOnTask, type ActOnTaskDeps } from '../../src/commands/act-on-task.ts';
 import { runLine } from '../cli/support.ts';
 import { faultsInOrder, faulty } from '../ledger/support.ts';
-import { actOn, send } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, videoCharge } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { actOn, send, type TestAccount } from '../support/client.ts';
+import { startGateway, videoCharge, type TestGateway } from '../support/gateway.ts';
 import { pauseFirstAt } from '../support/race.ts';
 
 let gateway: TestGateway;

@@ -8,10 +8,8 @@ import { sealedFields } from '../../src/base/sealed.ts';
 import { readClip } from '../../workshop/simulator/media/clips.ts';
 import { png } from '../images/support.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { postForm } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { postForm, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 const [channelYaml = '', modelYaml = ''] = testYaml.split('\nmodels:');

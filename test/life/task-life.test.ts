@@ -1,8 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectDeliveredOnce, startCallbackReceiver } from '../support/callback-receiver.ts';
-import { startGateway, videoCharge, videoTokens } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, videoCharge, videoTokens, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 describe('the life of a task', () => {

@@ -3,12 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { startOtlpReceiver } from '../support/otlp-receiver.ts';
-import type { ReceivedSpan } from '../support/otlp-receiver.ts';
-import { startGatewayProcess, waitUntil } from '../support/processes.ts';
-import type { GatewayProcess } from '../support/processes.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startOtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts';
+import { startGatewayProcess, waitUntil, type GatewayProcess } from '../support/processes.ts';
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const callersSpan = '00f067aa0ba902b7';

@@ -1,15 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorker } from '../../src/worker.ts';
-import type { RunningWorker } from '../../src/worker.ts';
-import { actOn } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, twoChannelsYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startWorker, type RunningWorker } from '../../src/worker.ts';
+import { actOn, type TestAccount } from '../support/client.ts';
+import { startGateway, twoChannelsYaml, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
-import { startForwarder } from '../support/forwarder.ts';
-import type { Forwarder } from '../support/forwarder.ts';
+import { startForwarder, type Forwarder } from '../support/forwarder.ts';
 
 const kindsOf = async ({ core }: TestGateway, task: string) =>
   (await core.ledger.entriesOfTask(task)).map(({ kind }) => kind);

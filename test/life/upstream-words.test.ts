@@ -1,11 +1,8 @@
-import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { imageYaml, sendJson } from '../images/support.ts';
-import { actOn } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { actOn, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { listen, listener } from '../support/listen.ts';
 

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderId } from '../../src/store/render-times.ts';
-import { startWorker } from '../../src/worker.ts';
-import type { RunningWorker } from '../../src/worker.ts';
+import { startWorker, type RunningWorker } from '../../src/worker.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { testYamlWith } from '../support/test-yaml.ts';
 import { pollingActivities } from '../../src/base/queues.ts';

@@ -6,8 +6,7 @@ import { openConfigFile } from '../../src/config/config-file.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { localEnvironment } from '../../src/config/local-mode.ts';
 import { banner } from '../../src/local/banner.ts';
-import { findExamples } from '../../src/local/examples.ts';
-import type { Examples } from '../../src/local/examples.ts';
+import { findExamples, type Examples } from '../../src/local/examples.ts';
 import { adapters, providers } from '../../src/providers/index.ts';
 
 const variables = localEnvironment(

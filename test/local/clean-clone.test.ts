@@ -6,8 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAlive, pidsOf, startLocalMode } from '../support/local-mode.ts';
-import type { LocalMode } from '../support/local-mode.ts';
+import { isAlive, pidsOf, startLocalMode, type LocalMode } from '../support/local-mode.ts';
 import { waitUntil } from '../support/processes.ts';
 import { markServerUse } from '../support/server-use.ts';
 

@@ -2,14 +2,11 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApi } from '../../src/api.ts';
-import type { RunningApi } from '../../src/api.ts';
+import { startApi, type RunningApi } from '../../src/api.ts';
 import { readClip } from '../../workshop/simulator/media/clips.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
-import { caller } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { caller, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, videoBody, type TestGateway } from '../support/gateway.ts';
 
 const clip = readClip('16x9');
 let gateway: TestGateway;

@@ -1,13 +1,11 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { encodePng } from '../../workshop/simulator/media/images.ts';
 import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
 import { createMeasureVideos } from '../../src/media/measure-videos.ts';
-import { createMediaProbe } from '../../src/media/media-probe.ts';
-import type { MediaProbe } from '../../src/media/media-probe.ts';
+import { createMediaProbe, type MediaProbe } from '../../src/media/media-probe.ts';
 import { clip, hostileFilms } from './hostile-films.ts';
 
 const probe = createMediaProbe();

@@ -2,8 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { encodePng } from '../../workshop/simulator/media/images.ts';
 import { checkedClaims } from '../../src/media/checked-claims.ts';
 import { createMediaProbe } from '../../src/media/media-probe.ts';
-import { dataUrlSource } from '../../src/media/media-source.ts';
-import type { MediaSource } from '../../src/media/media-source.ts';
+import { dataUrlSource, type MediaSource } from '../../src/media/media-source.ts';
 import { clip, hostileFilms } from './hostile-films.ts';
 import { makeAac, makeMp3, makeOgg, makeRecordedWebm } from './long-media.ts';
 

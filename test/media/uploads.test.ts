@@ -7,10 +7,8 @@ import { startWorker } from '../../src/worker.ts';
 import { readClip } from '../../workshop/simulator/media/clips.ts';
 import { openUploads } from '../../src/compose/upkeep.ts';
 import { testRequest } from '../routing/support.ts';
-import { postForm } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { postForm, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 
 type Simulator = Awaited<ReturnType<typeof startSimulator>>;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { originOf } from '../../src/models/facts-table.ts';
-import type { FactsOrigin, FactsTable } from '../../src/models/facts-table.ts';
+import { originOf, type FactsOrigin, type FactsTable } from '../../src/models/facts-table.ts';
 import { providers } from '../../src/providers/index.ts';
 import { testOrigin } from '../support/test-origin.ts';
 

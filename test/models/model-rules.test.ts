@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitVideoRequest } from '../../src/models/model-rules.ts';
-import type { VideoModelRules } from '../../src/models/model-rules.ts';
+import { fitVideoRequest, type VideoModelRules } from '../../src/models/model-rules.ts';
 import type { VideoRequest } from '../../src/models/request.ts';
 import { videoRequest } from '../providers/support.ts';
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compareAmounts, sumBilled, widened } from '../../src/money/bill.ts';
-import type { Billed, Expected } from '../../src/money/bill.ts';
-import { createProposals } from '../../src/money/bill-candidates.ts';
-import type { Unclaimed } from '../../src/money/bill-candidates.ts';
+import { compareAmounts, sumBilled, widened, type Billed, type Expected } from '../../src/money/bill.ts';
+import { createProposals, type Unclaimed } from '../../src/money/bill-candidates.ts';
 
 const usd = (amount: string, by: Expected['by'] = 'upstream'): Expected => ({ by, amount, unit: 'USD' });
 

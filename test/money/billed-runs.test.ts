@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
@@ -8,15 +7,11 @@ import { formatMicros } from '../../src/money/money.ts';
 import { clipOf } from '../../workshop/simulator/media/clips.ts';
 import { readRepositoryFile } from '../deploy/compose-file.ts';
 import { png } from '../images/support.ts';
-import { persevere } from '../support/client.ts';
-import type { Answer, TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { persevere, type Answer, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
-import { casesOf, example, exampleText, film, inputSeconds, picture } from './price-cases.ts';
-import type { Case } from './price-cases.ts';
-import { billOf, termsOf } from './price-lists.ts';
-import type { Terms } from './price-lists.ts';
+import { casesOf, example, exampleText, film, inputSeconds, picture, type Case } from './price-cases.ts';
+import { billOf, termsOf, type Terms } from './price-lists.ts';
 
 /**
  * Sends typical requests for every model of gateway.example.yaml to a gateway that uses the prices in that file. The

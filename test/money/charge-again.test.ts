@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chargeAgain } from '../../src/money/charge-again.ts';
 import { heldBasis, readSettleReckoning } from '../../src/money/ledger-basis.ts';
 import type { PriceBasis } from '../../src/money/price.ts';
-import { atMost, settle } from '../../src/money/settle.ts';
-import type { Settlement } from '../../src/money/settle.ts';
+import { atMost, settle, type Settlement } from '../../src/money/settle.ts';
 import type { Reckoning } from '../../src/money/reckoning.ts';
 import { chargeImages } from '../../src/money/charge.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chargeImages, chargeTask } from '../../src/money/charge.ts';
 import type { Measure } from '../../src/money/measures.ts';
-import { needsReview } from '../../src/money/price.ts';
-import type { PriceBasis, PriceLine } from '../../src/money/price.ts';
+import { needsReview, type PriceBasis, type PriceLine } from '../../src/money/price.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 
 describe('the charge of a video', () => {

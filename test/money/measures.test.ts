@@ -8,10 +8,8 @@ import {
   wholeQuantity,
 } from '../../src/money/measures.ts';
 import type { Extent, Measure } from '../../src/money/measures.ts';
-import { chargeOf } from '../../src/money/price.ts';
-import type { PriceBasis } from '../../src/money/price.ts';
-import { writeLine } from '../../src/money/reckoning.ts';
-import type { Quantity } from '../../src/money/reckoning.ts';
+import { chargeOf, type PriceBasis } from '../../src/money/price.ts';
+import { writeLine, type Quantity } from '../../src/money/reckoning.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { settle } from '../../src/money/settle.ts';
 

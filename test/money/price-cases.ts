@@ -1,16 +1,13 @@
 import { defined } from '../../src/base/defined.ts';
 import { parseSize } from '../../src/base/image-sizes.ts';
-import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import type { ModelConfig } from '../../src/config/gateway-file.ts';
+import { parseGatewayConfig, type ModelConfig } from '../../src/config/gateway-file.ts';
 import { GatewayError } from '../../src/errors/errors.ts';
 import type { ImageRequest, VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
-import { createCatalogue } from '../../src/routing/catalogue.ts';
-import type { RoutePlan } from '../../src/routing/catalogue.ts';
+import { createCatalogue, type RoutePlan } from '../../src/routing/catalogue.ts';
 import { readRepositoryFile, variablesOf } from '../deploy/compose-file.ts';
 import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
-import { classOf, termsOf } from './price-lists.ts';
-import type { Rendered } from './price-lists.ts';
+import { classOf, termsOf, type Rendered } from './price-lists.ts';
 import { testBuyer } from '../support/buyer.ts';
 
 export const exampleText = readRepositoryFile('gateway.example.yaml');

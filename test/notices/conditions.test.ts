@@ -4,8 +4,7 @@ import type { UpkeepFailure } from '../../src/store/upkeep-failures.ts';
 import { createSources } from '../../src/notices/conditions.ts';
 import type { RetiredModel } from '../../src/routing/served-models.ts';
 import type { Circuit } from '../../src/health/circuit-rules.ts';
-import { healthOf } from '../../src/health/channel-health.ts';
-import type { BehindCount } from '../../src/health/channel-health.ts';
+import { healthOf, type BehindCount } from '../../src/health/channel-health.ts';
 
 let now = 0;
 let since: number | undefined;

@@ -4,14 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { openCore } from '../../src/compose/core.ts';
-import type { Core } from '../../src/compose/core.ts';
+import { openCore, type Core } from '../../src/compose/core.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { actOn, adminCaller } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
 let gateway: TestGateway;

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDuty } from '../../src/capacity/duty.ts';
-import { createNoticeWatch } from '../../src/notices/watch.ts';
-import type { NoticeWatchDeps } from '../../src/notices/watch.ts';
+import { createNoticeWatch, type NoticeWatchDeps } from '../../src/notices/watch.ts';
 import { createDuties } from '../../src/store/duties.ts';
-import { createNoticeStore } from '../../src/store/notices.ts';
-import type { NoticeStore } from '../../src/store/notices.ts';
+import { createNoticeStore, type NoticeStore } from '../../src/store/notices.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 /**

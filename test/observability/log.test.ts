@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/errors.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
-import { createLogger, scrubForLog } from '../../src/observability/log.ts';
-import type { Logger } from '../../src/observability/log.ts';
+import { createLogger, scrubForLog, type Logger } from '../../src/observability/log.ts';
 import { cpuMsOf } from '../support/cpu-time.ts';
 
 describe('the log', () => {

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { startMetricsServer } from '../../src/observability/metrics-server.ts';
-import type { MetricsServer } from '../../src/observability/metrics-server.ts';
+import { startMetricsServer, type MetricsServer } from '../../src/observability/metrics-server.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
 

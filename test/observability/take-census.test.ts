@@ -4,8 +4,7 @@ import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collecti
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { readLedgerTotals } from '../../src/ledger/totals.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { connectMongo } from '../../src/store/mongo.ts';
-import type { Mongo } from '../../src/store/mongo.ts';
+import { connectMongo, type Mongo } from '../../src/store/mongo.ts';
 import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
 import { takeCensus } from '../../src/observability/take-census.ts';
 import { firstRecord } from '../support/task-records.ts';

@@ -4,8 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { openTracing } from '../../src/observability/tracing.ts';
-import type { Tracing } from '../../src/observability/tracing.ts';
+import { openTracing, type Tracing } from '../../src/observability/tracing.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';

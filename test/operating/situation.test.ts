@@ -4,8 +4,7 @@ import { operatorActions } from '../../src/operating/acts.ts';
 import { generalAdvice } from '../../src/operating/advice.ts';
 import { attentionReasons, concerns } from '../../src/task/attention.ts';
 import type { TaskState } from '../../src/task/state.ts';
-import { situation } from '../../src/operating/situation.ts';
-import type { Situation, Standing } from '../../src/operating/situation.ts';
+import { situation, type Situation, type Standing } from '../../src/operating/situation.ts';
 
 const standing = { deadlineAt: 0, stateSince: 0, hold: 3n, hasCallback: true };
 const nothing = { charged: 0n, released: 0n, refunded: 0n, unpaidJobs: 0 };

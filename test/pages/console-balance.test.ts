@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import { runLine } from '../cli/support.ts';
-import { browserPath, noBrowser, startBrowser } from '../support/browser.ts';
-import type { TestBrowser } from '../support/browser.ts';
-import { adminToken, useHttpWorld } from '../support/http-world.ts';
-import type { Server } from '../support/http-world.ts';
+import { browserPath, noBrowser, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { adminToken, useHttpWorld, type Server } from '../support/http-world.ts';
 
 const world = useHttpWorld('console_balance');
 

@@ -5,8 +5,7 @@ import type { z } from 'zod';
 import { comparedBillSchema } from '../../src/http/routes/compare-bill.ts';
 import { browserPath, noBrowser, overhang, seriousFindings, startBrowser } from '../support/browser.ts';
 import type { TestBrowser } from '../support/browser.ts';
-import { adminToken, useHttpWorld } from '../support/http-world.ts';
-import type { Server } from '../support/http-world.ts';
+import { adminToken, useHttpWorld, type Server } from '../support/http-world.ts';
 
 const world = useHttpWorld('console_bill');
 

@@ -3,10 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserPath, noBrowser, startBrowser } from '../support/browser.ts';
 import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { startForwarder } from '../support/forwarder.ts';
-import type { Forwarder } from '../support/forwarder.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
+import { startForwarder, type Forwarder } from '../support/forwarder.ts';
 
 const badLink = 'https://user:secret@media.example/video.mp4';
 

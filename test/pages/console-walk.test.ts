@@ -1,14 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openedBy, orderedBy } from '../../src/health/circuit-rules.ts';
-import type { CircuitRecord } from '../../src/health/circuit-rules.ts';
-import { attentionReasons, concerns } from '../../src/task/attention.ts';
-import type { AttentionReason, Concern } from '../../src/task/attention.ts';
-import { actionTable, operatorActions } from '../../src/operating/acts.ts';
-import type { OperatorActionName } from '../../src/operating/acts.ts';
+import { openedBy, orderedBy, type CircuitRecord } from '../../src/health/circuit-rules.ts';
+import { attentionReasons, concerns, type AttentionReason, type Concern } from '../../src/task/attention.ts';
+import { actionTable, operatorActions, type OperatorActionName } from '../../src/operating/acts.ts';
 import type { StateName } from '../../src/task/state.ts';
-import { browserPath, noBrowser, startBrowser } from '../support/browser.ts';
-import type { TestBrowser } from '../support/browser.ts';
+import { browserPath, noBrowser, startBrowser, type TestBrowser } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { succeededWith } from '../support/task-records.ts';
 

@@ -11,10 +11,8 @@ import {
 } from '../support/browser.ts';
 import type { Locator } from 'playwright-core';
 import type { TestBrowser, WatchedPage } from '../support/browser.ts';
-import { actOn } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { actOn, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { snap } from '../support/shots.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 

@@ -2,8 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserPath, expectReadable, noBrowser, startBrowser } from '../support/browser.ts';
 import type { TestBrowser, WatchedPage } from '../support/browser.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 /**
  * The simulator is on a private network, which only the configuration file can allow. There are no models for sale yet.

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserPath, expectReadable, noBrowser, startBrowser } from '../support/browser.ts';
 import type { TestBrowser } from '../support/browser.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 const vendorKey = 'no-real-key-of-anybody-4321';
 

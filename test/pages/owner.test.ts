@@ -18,8 +18,7 @@ import {
 import type { TestBrowser } from '../support/browser.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { snap } from '../support/shots.ts';
 

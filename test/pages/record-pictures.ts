@@ -4,14 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startBrowser } from '../support/browser.ts';
-import type { TestBrowser } from '../support/browser.ts';
+import { startBrowser, type TestBrowser } from '../support/browser.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { startTemporal } from '../support/servers.ts';
-import type { TestTemporal } from '../support/servers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startTemporal, type TestTemporal } from '../support/servers.ts';
 import { snap } from '../support/shots.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { pollConcern } from '../../src/polling/poll-concern.ts';
-import type { PollsSoFar } from '../../src/polling/poll-concern.ts';
+import { pollConcern, type PollsSoFar } from '../../src/polling/poll-concern.ts';
 import type { PollConcern } from '../../src/task/attention.ts';
 
 const second = 1000;

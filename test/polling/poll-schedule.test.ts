@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextPoll } from '../../src/polling/poll-schedule.ts';
-import type { PollFacts } from '../../src/polling/poll-schedule.ts';
+import { nextPoll, type PollFacts } from '../../src/polling/poll-schedule.ts';
 import { guessedTimes, learnedTimes, quantileOf, renderWindow } from '../../src/models/render-times.ts';
 import type { RenderTimes } from '../../src/models/render-times.ts';
 

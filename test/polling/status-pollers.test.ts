@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createStatusPollers } from '../../src/polling/status-pollers.ts';
-import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import type { GatewayConfig } from '../../src/config/gateway-file.ts';
+import { parseGatewayConfig, type GatewayConfig } from '../../src/config/gateway-file.ts';
 import type { ExchangeRecorder } from '../../src/flight/exchange-recorder.ts';
 import { taskKinds } from '../../src/base/task-kind.ts';
 import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { buffer } from 'node:stream/consumers';
-import { CopyError, copyFile } from '../../src/results/copy-file.ts';
-import type { CopyFileDeps } from '../../src/results/copy-file.ts';
+import { CopyError, copyFile, type CopyFileDeps } from '../../src/results/copy-file.ts';
 
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 

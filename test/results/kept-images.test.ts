@@ -4,8 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createKeepImages } from '../../src/results/keep-images.ts';
 import { createMediaLinks } from '../../src/results/media-links.ts';
 import { lateWriteMs } from '../../src/results/storage.ts';
-import { createResultCopyStore } from '../../src/store/result-copies.ts';
-import type { ResultCopyStore } from '../../src/store/result-copies.ts';
+import { createResultCopyStore, type ResultCopyStore } from '../../src/store/result-copies.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { png } from './support.ts';
 

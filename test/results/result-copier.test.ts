@@ -13,8 +13,7 @@ import type { ResultStorage } from '../../src/results/storage.ts';
 import { isOutage } from '../../src/store/mongo.ts';
 import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { openDatabase } from '../capacity/support.ts';
-import { mp4Head, png, serve } from './support.ts';
-import type { TestServer } from './support.ts';
+import { mp4Head, png, serve, type TestServer } from './support.ts';
 
 const mebibyte = 1024 * 1024;
 const maxBytes = 300 * mebibyte;

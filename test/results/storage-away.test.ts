@@ -1,18 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { request } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import { createMediaLinks } from '../../src/results/media-links.ts';
 import { createS3Storage } from '../../src/results/s3-storage.ts';
-import { storageLimits, withTimeLimits } from '../../src/results/time-limits.ts';
-import type { StorageLimits } from '../../src/results/time-limits.ts';
+import { storageLimits, withTimeLimits, type StorageLimits } from '../../src/results/time-limits.ts';
 import type { TestAccount } from '../support/client.ts';
-import { useHttpWorld, videoBody } from '../support/http-world.ts';
-import type { Server } from '../support/http-world.ts';
-import { png, serve, startS3 } from './support.ts';
-import type { TestServer } from './support.ts';
+import { useHttpWorld, videoBody, type Server } from '../support/http-world.ts';
+import { png, serve, startS3, type TestServer } from './support.ts';
 
 const world = useHttpWorld('storage_away');
 const bytes = png(300_000);

@@ -1,5 +1,4 @@
-import { request } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -9,12 +8,9 @@ import { choosePort } from '../../src/local/servers/ports.ts';
 import { createUpkeepFailureStore } from '../../src/store/upkeep-failures.ts';
 import { imageYaml, pixel, png, sendImages, sendJson, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
-import { postForm } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import { serve, startS3 } from './support.ts';
-import type { TestServer } from './support.ts';
+import { postForm, type TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { serve, startS3, type TestServer } from './support.ts';
 
 let s3: Awaited<ReturnType<typeof startS3>>;
 let valve: TestServer;

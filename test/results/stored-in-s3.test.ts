@@ -2,12 +2,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import Replicate from 'replicate';
 import { readClip } from '../../workshop/simulator/media/clips.ts';
-import { png, sendImages, sendJson, startImageUpstream } from '../images/support.ts';
-import type { ImageUpstream } from '../images/support.ts';
-import { postForm } from '../support/client.ts';
-import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { png, sendImages, sendJson, startImageUpstream, type ImageUpstream } from '../images/support.ts';
+import { postForm, type TestAccount } from '../support/client.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 import { startS3 } from './support.ts';
 
 describe('results in S3-compatible storage', () => {

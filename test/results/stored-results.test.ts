@@ -5,11 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { reachedBeforeDeadline } from '../support/before-deadline.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
+import { startGateway, testYaml, type TestGateway } from '../support/gateway.ts';
 import { refuseFirstCopy } from '../support/refuse-first-copy.ts';
 import type { ResultCopy } from '../../src/store/result-copies.ts';
 import type { TestAccount } from '../support/client.ts';
-import type { TestGateway } from '../support/gateway.ts';
 
 const yaml = testYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n').replace(
   'channels:\n',

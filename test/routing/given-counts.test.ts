@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageRequest } from '../../src/models/request.ts';
-import { isRendered, measures } from '../../src/money/measures.ts';
-import type { Measure } from '../../src/money/measures.ts';
+import { isRendered, measures, type Measure } from '../../src/money/measures.ts';
 import { givenCounts } from '../../src/routing/given-counts.ts';
 import { videoRequest } from '../providers/support.ts';
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { UpstreamResult, UpstreamStep } from '../../src/observability/meter.ts';
-import { UpstreamError } from '../../src/providers/provider.ts';
-import type { Provider } from '../../src/providers/provider.ts';
+import { UpstreamError, type Provider } from '../../src/providers/provider.ts';
 import { meteredChannels } from '../../src/routing/metered-channels.ts';
 import type { OpenChannel } from '../../src/routing/channels.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { orderCandidates } from '../../src/routing/order-candidates.ts';
-import type { RouteChannel } from '../../src/routing/order-candidates.ts';
+import { orderCandidates, type RouteChannel } from '../../src/routing/order-candidates.ts';
 
 const channel = (id: string, fields: Partial<RouteChannel> = {}): RouteChannel => ({
   id,

@@ -1,8 +1,7 @@
 import RunwayML from '@runwayml/sdk';
 import { describe, expect, it } from 'vitest';
 import { providers } from '../../src/providers/index.ts';
-import { UpstreamError } from '../../src/providers/provider.ts';
-import type { VendorBalance } from '../../src/providers/provider.ts';
+import { UpstreamError, type VendorBalance } from '../../src/providers/provider.ts';
 import { createVendorBalances } from '../../src/routing/vendor-balances.ts';
 import { canned, providerContext } from '../providers/support.ts';
 import { useSimulator } from '../providers/use-simulator.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccountStore } from '../../src/store/accounts.ts';
-import { createKeyStore } from '../../src/store/keys.ts';
-import type { ApiKey } from '../../src/store/keys.ts';
+import { createKeyStore, type ApiKey } from '../../src/store/keys.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { testEndUsers } from '../support/sealing.ts';
 

@@ -7,11 +7,9 @@ import { utcDay } from '../../src/base/times.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { translateError } from '../../src/http/error-response.ts';
 import { LedgerClockError } from '../../src/ledger/ledger-errors.ts';
-import { createClockMarks } from '../../src/store/clock-marks.ts';
-import type { ClockJump, ClockMark } from '../../src/store/clock-marks.ts';
+import { createClockMarks, type ClockJump, type ClockMark } from '../../src/store/clock-marks.ts';
 import { openDatabaseClock } from '../../src/store/database-clock.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {

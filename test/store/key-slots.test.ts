@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTidyKeySlots } from '../../src/capacity/slot-upkeep.ts';
 import { taskFailures } from '../../src/task/failures.ts';
-import { createKeySlotStore } from '../../src/store/key-slots.ts';
-import type { KeySlotStore } from '../../src/store/key-slots.ts';
+import { createKeySlotStore, type KeySlotStore } from '../../src/store/key-slots.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { pauseFirstAt } from '../support/race.ts';

@@ -1,5 +1,4 @@
-import { MongoClient } from 'mongodb';
-import type { Collection } from 'mongodb';
+import { MongoClient, type Collection } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   connectMongo,

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operatorRoles } from '../../src/base/operator.ts';
-import { createOperatorStore } from '../../src/store/operators.ts';
-import type { Operator, OperatorStore } from '../../src/store/operators.ts';
+import { createOperatorStore, type Operator, type OperatorStore } from '../../src/store/operators.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;

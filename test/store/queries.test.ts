@@ -3,8 +3,7 @@ import document from '../../docs/openapi.json' with { type: 'json' };
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
 import { listQuery } from '../../src/store/task-query.ts';
-import { connectMongo } from '../../src/store/mongo.ts';
-import type { Mongo } from '../../src/store/mongo.ts';
+import { connectMongo, type Mongo } from '../../src/store/mongo.ts';
 import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
 import {
   isRecording,

@@ -2,10 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BSON } from 'mongodb';
 import { createSealer } from '../../src/access/sealer.ts';
 import { testSealing } from '../support/sealing.ts';
-import { createRequestStore } from '../../src/store/requests.ts';
-import type { NewRequest } from '../../src/store/requests.ts';
-import { toSealedDocument } from '../../src/store/sealed-document.ts';
-import type { SealedDocument } from '../../src/store/sealed-document.ts';
+import { createRequestStore, type NewRequest } from '../../src/store/requests.ts';
+import { toSealedDocument, type SealedDocument } from '../../src/store/sealed-document.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;

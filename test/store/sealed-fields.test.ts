@@ -4,11 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSealer } from '../../src/access/sealer.ts';
 import { openSecrets } from '../../src/access/secrets.ts';
 import { webhookSecretsOf } from '../../src/access/webhook-secrets.ts';
-import { sealedFields, sealPurposes } from '../../src/base/sealed.ts';
-import type { SealPurpose } from '../../src/base/sealed.ts';
+import { sealedFields, sealPurposes, type SealPurpose } from '../../src/base/sealed.ts';
 import { createRootKeyStore } from '../../src/store/root-key.ts';
-import { createStores } from '../../src/store/stores.ts';
-import type { Stores } from '../../src/store/stores.ts';
+import { createStores, type Stores } from '../../src/store/stores.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { firstRecord } from '../support/task-records.ts';
 

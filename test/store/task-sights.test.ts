@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { taskFailures } from '../../src/task/failures.ts';
 import type { Task } from '../../src/task/record.ts';
-import { createTaskStore } from '../../src/store/tasks.ts';
-import type { TaskStore } from '../../src/store/tasks.ts';
+import { createTaskStore, type TaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { firstCandidate, firstRecord, succeededWith, taskDriver } from '../support/task-records.ts';
 import { testSealing } from '../support/sealing.ts';

@@ -1,13 +1,10 @@
-import type { Collection } from 'mongodb';
-import { MongoNetworkError } from 'mongodb';
+import { MongoNetworkError, type Collection } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Task, TaskActionRecord } from '../../src/task/record.ts';
 import { taskFailures } from '../../src/task/failures.ts';
-import { stopOf } from '../../src/task/state.ts';
-import type { TaskEvent } from '../../src/task/state.ts';
+import { stopOf, type TaskEvent } from '../../src/task/state.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
-import { createTaskStore } from '../../src/store/tasks.ts';
-import type { TaskStore } from '../../src/store/tasks.ts';
+import { createTaskStore, type TaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import {
   firstCandidate,

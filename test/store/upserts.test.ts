@@ -1,5 +1,4 @@
-import { MongoServerError } from 'mongodb';
-import type { Collection, Db } from 'mongodb';
+import { MongoServerError, type Collection, type Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChannelHealthStore } from '../../src/store/channel-health.ts';
 import { createChannelStateStore } from '../../src/store/channel-states.ts';

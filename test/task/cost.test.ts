@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt, AttemptState } from '../../src/task/attempt.ts';
 import { worthOf } from '../../src/money/cost.ts';
-import { costTermsOf } from '../../src/money/cost-terms.ts';
-import type { CostTerms } from '../../src/money/cost-terms.ts';
+import { costTermsOf, type CostTerms } from '../../src/money/cost-terms.ts';
 import { amountMax } from '../../src/money/money.ts';
 import { costOfTask, totalCost } from '../../src/task/cost.ts';
 import { taskFailures } from '../../src/task/failures.ts';

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { failureClasses } from '../../src/errors/failure.ts';
-import type { FailureClass } from '../../src/errors/failure.ts';
+import { failureClasses, type FailureClass } from '../../src/errors/failure.ts';
 import type { Attempt } from '../../src/task/attempt.ts';
-import { isUnbilled } from '../../src/task/rescue.ts';
-import type { Fallback } from '../../src/task/rescue.ts';
+import { isUnbilled, type Fallback } from '../../src/task/rescue.ts';
 import { replacements } from '../../src/task/rounds.ts';
 import { newTask, on, start } from '../support/task-model.ts';
 

@@ -15,10 +15,9 @@ import {
   hasJob,
 } from '../../src/task/state.ts';
 import type { TaskEvent } from '../../src/task/state.ts';
-import type { NewWait } from '../../src/task/wait.ts';
 import { actionTable, operatorActions } from '../../src/operating/acts.ts';
 import { waitsOf, withWait } from '../../src/task/state-wait.ts';
-import { briefMs, pastWaitsMax, waitReasons } from '../../src/task/wait.ts';
+import { briefMs, pastWaitsMax, waitReasons, type NewWait } from '../../src/task/wait.ts';
 import { actEvents } from '../support/act-events.ts';
 import {
   events,

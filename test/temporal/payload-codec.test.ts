@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { defaultPayloadConverter } from '@temporalio/common';
-import type { Payload } from '@temporalio/common';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createPayloadCodec } from '../../src/temporal/payload-codec.ts';

@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs';
 import { CancelledFailure } from '@temporalio/activity';
 import { describe, expect, it } from 'vitest';
 import { concernSignal } from '../../workflows/messages.ts';
-import { both, signal, usePlayedTasks } from './played-tasks.ts';
-import type { PlayedTask } from './played-tasks.ts';
-import { asks, forGood, later, withHeartbeats } from './played-upstream.ts';
-import type { SubmitAnswer } from './played-upstream.ts';
+import { both, signal, usePlayedTasks, type PlayedTask } from './played-tasks.ts';
+import { asks, forGood, later, withHeartbeats, type SubmitAnswer } from './played-upstream.ts';
 
 const tasks = usePlayedTasks();
 const succeeded = { status: 'succeeded', charge: '700000' };

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { signal, both, usePlayedTasks } from './played-tasks.ts';
-import type { PlayedTask } from './played-tasks.ts';
-import { asks, later } from './played-upstream.ts';
-import type { Upstream } from './played-upstream.ts';
+import { signal, both, usePlayedTasks, type PlayedTask } from './played-tasks.ts';
+import { asks, later, type Upstream } from './played-upstream.ts';
 
 const tasks = usePlayedTasks();
 const expired = { status: 'failed', code: 'task_expired' };

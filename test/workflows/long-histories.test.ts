@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTaskSearch } from '../../src/temporal/search-tasks.ts';
-import { startTemporal } from '../support/servers.ts';
-import type { TestTemporal } from '../support/servers.ts';
-import { usePlayedTasks } from './played-tasks.ts';
-import type { PlayedTask } from './played-tasks.ts';
+import { startTemporal, type TestTemporal } from '../support/servers.ts';
+import { usePlayedTasks, type PlayedTask } from './played-tasks.ts';
 import { asks } from './played-upstream.ts';
 
 /** These limits are far below the server's defaults, so that a few updates reach them. */

@@ -3,13 +3,10 @@ import type { OperatorActionName } from '../../src/operating/acts.ts';
 import { isPossibleIn, refusalWords, workflowActions } from '../../src/operating/acts.ts';
 import type { Woken } from '../../activities/types.ts';
 import { situation, standingOf } from '../../src/operating/situation.ts';
-import { both, refusalOf, signal, uncrossed, usePlayedTasks } from './played-tasks.ts';
-import type { PlayedTask } from './played-tasks.ts';
+import { both, refusalOf, signal, uncrossed, usePlayedTasks, type PlayedTask } from './played-tasks.ts';
 import { defined } from '../../src/base/defined.ts';
-import { createTaskClient } from '../../src/temporal/task-client.ts';
-import type { TaskClientOptions } from '../../src/temporal/task-client.ts';
-import { asks, forGood, later } from './played-upstream.ts';
-import type { Upstream } from './played-upstream.ts';
+import { createTaskClient, type TaskClientOptions } from '../../src/temporal/task-client.ts';
+import { asks, forGood, later, type Upstream } from './played-upstream.ts';
 
 const tasks = usePlayedTasks();
 const result = { result_url: 'https://files.example/a.mp4', duration: 5 };

@@ -2,8 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, isGrpcServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
-import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { ActionResult, RunningActionName, Said } from '../../src/operating/acts.ts';
 import type { StateName } from '../../src/task/state.ts';
@@ -15,8 +14,7 @@ import { cancelUpdate } from '../../workflows/messages.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { newInput } from '../temporal/support.ts';
 import type { PlayedRecords } from './played-records.ts';
-import { playActivities, quietUpstream } from './played-upstream.ts';
-import type { Upstream } from './played-upstream.ts';
+import { playActivities, quietUpstream, type Upstream } from './played-upstream.ts';
 
 /**
  * Runs task workflows on a real Temporal, with records in memory and an upstream that the test controls. After the

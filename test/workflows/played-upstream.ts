@@ -6,8 +6,7 @@ import type { ChannelActivityDeps, TaskActivityDeps } from '../../activities/dep
 import { withHeartbeat } from '../../activities/heartbeat.ts';
 import { createTaskSteps } from '../../activities/look.ts';
 import { viewOf } from '../../activities/task-view.ts';
-import { watchedJob } from '../../src/task/watched-job.ts';
-import type { WatchedJob } from '../../src/task/watched-job.ts';
+import { watchedJob, type WatchedJob } from '../../src/task/watched-job.ts';
 import type {
   CallbackActivities,
   ChannelActivities,
@@ -20,8 +19,7 @@ import type {
 } from '../../activities/types.ts';
 import type { FailureClass } from '../../src/errors/failure.ts';
 import type { RouteCandidate } from '../../src/task/candidates.ts';
-import { attemptAt, isLost, isSubmitting, sameCandidate } from '../../src/task/state.ts';
-import type { TaskEvent } from '../../src/task/state.ts';
+import { attemptAt, isLost, isSubmitting, sameCandidate, type TaskEvent } from '../../src/task/state.ts';
 import type { Task } from '../../src/task/record.ts';
 import { taskFailures } from '../../src/task/failures.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';

@@ -4,12 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
-import { actOn } from '../support/client.ts';
+import { actOn, type TestAccount } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { openFallbackWorld } from '../life/fallback-world.ts';
-import { startGateway } from '../support/gateway.ts';
-import type { TestGateway } from '../support/gateway.ts';
-import type { TestAccount } from '../support/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/cache-dir.ts';
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StateName } from '../../src/task/state.ts';
-import { signal, usePlayedTasks } from './played-tasks.ts';
-import type { PlayedTask } from './played-tasks.ts';
-import { asks, later, quietUpstream } from './played-upstream.ts';
-import type { Upstream } from './played-upstream.ts';
+import { signal, usePlayedTasks, type PlayedTask } from './played-tasks.ts';
+import { asks, later, quietUpstream, type Upstream } from './played-upstream.ts';
 
 const tasks = usePlayedTasks();
 const workflowTaskCompleted = 7;

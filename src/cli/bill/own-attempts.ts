@@ -1,7 +1,5 @@
-import { ownCostsSchema } from '../../bills/own-attempts.ts';
-import type { OwnAttempts, Period } from '../../bills/own-attempts.ts';
-import { ownAttemptSchema } from '../../bills/rows.ts';
-import type { OwnAttempt } from '../../bills/rows.ts';
+import { ownCostsSchema, type OwnAttempts, type Period } from '../../bills/own-attempts.ts';
+import { ownAttemptSchema, type OwnAttempt } from '../../bills/rows.ts';
 import type { AdminClient, Row } from '../admin-client.ts';
 
 const path = '/billed-attempts';

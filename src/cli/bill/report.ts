@@ -3,8 +3,7 @@ import { parseDecimal } from '../../money/decimal.ts';
 import { isoSeconds } from '../../base/times.ts';
 import type { Output } from '../output.ts';
 import { replaceFile } from '../replace-file.ts';
-import type { ReportRow } from '../../bills/rows.ts';
-import { isInOrder } from '../../bills/rows.ts';
+import { isInOrder, type ReportRow } from '../../bills/rows.ts';
 
 const shownMax = 1_000;
 const bufferedCharactersMax = 64 * 1024;

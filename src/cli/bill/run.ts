@@ -1,6 +1,5 @@
 import { BillError } from '../../bills/bill-error.ts';
-import { compareBill } from '../../bills/compare-bill.ts';
-import type { ComparedBill } from '../../bills/compare-bill.ts';
+import { compareBill, type ComparedBill } from '../../bills/compare-bill.ts';
 import { billAt } from '../../bills/read-lines.ts';
 import type { ReportRow } from '../../bills/rows.ts';
 import { defined } from '../../base/defined.ts';

@@ -1,5 +1,4 @@
-import { createPlaces } from '../../base/places.ts';
-import type { Refusal, SharedPlaces } from '../../base/places.ts';
+import { createPlaces, type Refusal, type SharedPlaces } from '../../base/places.ts';
 import { GatewayError } from '../../errors/errors.ts';
 
 export interface BodyBudget {

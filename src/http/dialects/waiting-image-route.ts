@@ -6,11 +6,9 @@ import { operationOf } from '../images/image-body.ts';
 import { createImages, imageCreate } from '../images/image-create.ts';
 import type { Table } from '../../intake/names.ts';
 import { eventStreamType } from '../event-stream.ts';
-import { streamingPresenter } from '../presenters/image.ts';
-import type { ImagePresenter } from '../presenters/image.ts';
+import { streamingPresenter, type ImagePresenter } from '../presenters/image.ts';
 import type { ImageStreamPresenter } from '../presenters/image-event.ts';
-import { keyRoute } from '../route.ts';
-import type { Route, Success } from '../route.ts';
+import { keyRoute, type Route, type Success } from '../route.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
 export const refusedWithoutTasks: Table = {

@@ -1,5 +1,4 @@
-import { invalidParameter } from '../../errors/errors.ts';
-import type { GatewayError } from '../../errors/errors.ts';
+import { invalidParameter, type GatewayError } from '../../errors/errors.ts';
 import { mediaTypeOfBase64 } from '../../intake/carries.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 import type { Spool, SpoolFile } from './spool.ts';

@@ -4,12 +4,9 @@ import type { ImageRequest, JsonValue } from '../../models/request.ts';
 import { UploadedFile, uploadedFile } from '../../intake/uploaded-file.ts';
 import { parseJsonText } from '../../intake/json-scanner.ts';
 import { endUserCharactersMax } from '../../intake/end-user.ts';
-import { typesOf } from '../../intake/coerce.ts';
-import type { Types } from '../../intake/coerce.ts';
-import { imageNames } from '../../intake/names.ts';
-import type { Names } from '../../intake/names.ts';
-import { understand } from '../../intake/understand.ts';
-import type { Understood } from '../../intake/understand.ts';
+import { typesOf, type Types } from '../../intake/coerce.ts';
+import { imageNames, type Names } from '../../intake/names.ts';
+import { understand, type Understood } from '../../intake/understand.ts';
 import { parseInput } from '../validation.ts';
 import { exampleModels } from '../example-models.ts';
 import {

@@ -18,18 +18,15 @@ import { endedImages } from './ended-images.ts';
 import { imageHeader, streamReply } from './image-stream.ts';
 import { inTheirWords } from '../../intake/their-words.ts';
 import type { Understood } from '../../intake/understand.ts';
-import { readImage } from './image-request.ts';
-import type { ParsedImage } from './image-request.ts';
+import { readImage, type ParsedImage } from './image-request.ts';
 import { imageBody } from './image-upload.ts';
 import { noRetry } from '../../images/explain-failure.ts';
 import { capHeaders } from '../presenters/cap.ts';
 import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
 import { imageEventSchema, openaiStream } from '../presenters/image-event.ts';
-import { imageAnswerSchema, presentImages } from '../presenters/image.ts';
-import type { ImagePresenter } from '../presenters/image.ts';
+import { imageAnswerSchema, presentImages, type ImagePresenter } from '../presenters/image.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
-import { jsonReply, partsReply } from '../route.ts';
-import type { Reply, RequestMeta } from '../route.ts';
+import { jsonReply, partsReply, type Reply, type RequestMeta } from '../route.ts';
 
 export type ImageCreateDeps = Pick<
   RouteDeps,

@@ -5,13 +5,10 @@ import { Slab } from '../bodies/slab.ts';
 import { readUtf8 } from '../body.ts';
 import { hasMediaName } from '../../intake/carries.ts';
 import { fieldsOfForm } from '../../intake/form-fields.ts';
-import { dataUrlStart, longDataUrlBytesMin, openDataUrlFile } from './data-url-file.ts';
-import type { DataUrlFile } from './data-url-file.ts';
+import { dataUrlStart, longDataUrlBytesMin, openDataUrlFile, type DataUrlFile } from './data-url-file.ts';
 import type { Reading } from './image-upload.ts';
-import { MultipartParser } from './multipart-parser.ts';
-import type { PartHead, PartSink } from './multipart-parser.ts';
-import { openSpool } from './spool.ts';
-import type { Spool } from './spool.ts';
+import { MultipartParser, type PartHead, type PartSink } from './multipart-parser.ts';
+import { openSpool, type Spool } from './spool.ts';
 import type { UploadedFile } from '../../intake/uploaded-file.ts';
 
 const fieldsMax = 100;

@@ -11,12 +11,10 @@ import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { carries } from '../../intake/carries.ts';
 import type { Understood } from '../../intake/understand.ts';
 import { applyKeyRules } from '../key-rules.ts';
-import { consumedImageFields, readImageBody } from './image-body.ts';
-import type { ImageBody } from './image-body.ts';
+import { consumedImageFields, readImageBody, type ImageBody } from './image-body.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { UploadedFile } from '../../intake/uploaded-file.ts';
-import { checkCallback, mediaUrlNotAllowed, notAWebAddress } from '../address-checks.ts';
-import type { AddressChecks } from '../address-checks.ts';
+import { checkCallback, mediaUrlNotAllowed, notAWebAddress, type AddressChecks } from '../address-checks.ts';
 
 export interface ParsedImage {
   readonly request: ImageRequest;

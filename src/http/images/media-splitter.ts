@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hasMediaName } from '../../intake/carries.ts';
-import { dataUrlStart, longDataUrlBytesMin, openDataUrlFile } from './data-url-file.ts';
-import type { DataUrlFile } from './data-url-file.ts';
+import { dataUrlStart, longDataUrlBytesMin, openDataUrlFile, type DataUrlFile } from './data-url-file.ts';
 import type { Spool } from './spool.ts';
 import type { UploadedFile } from '../../intake/uploaded-file.ts';
 

@@ -1,5 +1,4 @@
-import { open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { GatewayError } from '../../errors/errors.ts';
 import type { BodyAllowance } from '../bodies/body-budget.ts';
 import type { ImageWorkspace } from '../../images/workspace.ts';

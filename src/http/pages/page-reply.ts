@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../../errors/errors.ts';
 import { matchesEtag } from '../etag.ts';
-import { notModified } from '../route.ts';
-import type { Reply, RequestMeta } from '../route.ts';
+import { notModified, type Reply, type RequestMeta } from '../route.ts';
 import type { PageFile } from './page-files.ts';
 
 export const pageOperation = {

@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import type { Attempt } from '../../task/attempt.ts';
-import { attemptStates, mayHaveJob } from '../../task/attempt.ts';
+import { attemptStates, mayHaveJob, type Attempt } from '../../task/attempt.ts';
 import { isPossibleIn } from '../../operating/acts.ts';
-import { expectedBill } from '../../bills/expected-bill.ts';
-import type { BilledTask } from '../../bills/expected-bill.ts';
+import { expectedBill, type BilledTask } from '../../bills/expected-bill.ts';
 import { taskStatusSchema } from './enums.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 

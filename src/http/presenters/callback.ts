@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { callbackStates } from '../../task/callback-record.ts';
-import type { CallbackRecord } from '../../task/callback-record.ts';
+import { callbackStates, type CallbackRecord } from '../../task/callback-record.ts';
 import type { Task } from '../../task/record.ts';
 import { taskKindSchema } from './enums.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { capPercents, highestReached } from '../../money/cap-alerts.ts';
-import type { CapPercent, ReachedCap } from '../../money/cap-alerts.ts';
+import { capPercents, highestReached, type CapPercent, type ReachedCap } from '../../money/cap-alerts.ts';
 import { capWindows, chargedOf } from '../../money/caps.ts';
 import type { Caps, CapState, CapWindow, SpentUse } from '../../money/caps.ts';
 import { defined } from '../../base/defined.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
 import { serviceUnavailable } from '../../errors/errors.ts';
-import { marginOf } from '../../money/margin.ts';
-import type { MarginRow } from '../../money/margin.ts';
+import { marginOf, type MarginRow } from '../../money/margin.ts';
 import { formatMicros } from '../../money/money.ts';
 import type { ChannelHealth } from '../../health/channel-health.ts';
 import type { RouteDeps } from '../deps.ts';

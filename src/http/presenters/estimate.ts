@@ -7,8 +7,7 @@ import { capSchema, presentCap } from './cap.ts';
 import { presentReckoning, reckoningSchema } from './reckoning.ts';
 import { etaSchema } from './video-task.ts';
 import { shapeChargesMin } from '../../money/charge-shape.ts';
-import { formatMicros } from '../../money/money.ts';
-import type { Micros } from '../../money/money.ts';
+import { formatMicros, type Micros } from '../../money/money.ts';
 import { priceAt } from '../../money/price.ts';
 import type { Reckoning } from '../../money/reckoning.ts';
 

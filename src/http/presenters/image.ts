@@ -5,8 +5,7 @@ import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';
 import type { GatewayError } from '../../errors/errors.ts';
 import type { BodyPart } from '../route.ts';
-import { factsOfEvent } from './image-event.ts';
-import type { ImageStreamPresenter } from './image-event.ts';
+import { factsOfEvent, type ImageStreamPresenter } from './image-event.ts';
 import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 import { unixSeconds } from './unix-seconds.ts';
 

@@ -1,8 +1,7 @@
 import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
 import type { ModelConfig } from '../../config/gateway-file.ts';
-import { offeredFactsSchema } from '../../models/offered-facts.ts';
-import type { OfferedFacts } from '../../models/offered-facts.ts';
+import { offeredFactsSchema, type OfferedFacts } from '../../models/offered-facts.ts';
 import { taskKindSchema } from './enums.ts';
 import { sixPlaces } from '../../money/money.ts';
 import { measures } from '../../money/measures.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { noticeKinds } from '../../base/notice.ts';
-import type { Notice } from '../../base/notice.ts';
+import { noticeKinds, type Notice } from '../../base/notice.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const noticeSchema = z

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { attentionReasons } from '../../task/attention.ts';
 import { formatDecimal } from '../../money/decimal.ts';
-import { divideHalfUp, formatMicros } from '../../money/money.ts';
-import type { Micros } from '../../money/money.ts';
+import { divideHalfUp, formatMicros, type Micros } from '../../money/money.ts';
 import { accessOfAct, operatorActions } from '../../operating/acts.ts';
 import { mapMoney } from '../../operating/money-preview.ts';
 import { situation, standingOf } from '../../operating/situation.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Trends } from '../../observability/read-trends.ts';
 import { formatMicros } from '../../money/money.ts';
-import { addFlows, emptyFlow, failedOf, failureCounts, latenessAt } from '../../reports/flow.ts';
-import type { Flow } from '../../reports/flow.ts';
+import { addFlows, emptyFlow, failedOf, failureCounts, latenessAt, type Flow } from '../../reports/flow.ts';
 import { failureClassSchema } from './enums.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 

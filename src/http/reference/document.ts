@@ -1,5 +1,4 @@
-import { resolve } from '../openapi-schemas.ts';
-import type { AnySchema, OpenApiDocument, Schema } from '../openapi-schemas.ts';
+import { resolve, type AnySchema, type OpenApiDocument, type Schema } from '../openapi-schemas.ts';
 
 type PathItem = NonNullable<OpenApiDocument['paths']>[string];
 type DocumentOperation = NonNullable<PathItem['get']>;

@@ -1,8 +1,6 @@
-import { nameOf } from '../openapi-schemas.ts';
-import type { AnySchema, Schema } from '../openapi-schemas.ts';
+import { nameOf, type AnySchema, type Schema } from '../openapi-schemas.ts';
 import type { Objects } from './document.ts';
-import { html, isEmpty, nothing } from './markup.ts';
-import type { Markup } from './markup.ts';
+import { html, isEmpty, nothing, type Markup } from './markup.ts';
 import { prose } from './prose.ts';
 
 export interface Place {

@@ -1,14 +1,10 @@
 import { languageNames } from '../../base/request-code.js';
-import type { AnySchema } from '../openapi-schemas.ts';
 import type { Content, Objects, Operation } from './document.ts';
-import { nameOf } from '../openapi-schemas.ts';
-import { fieldList, isObject, schemaFields, typeOf, unfoldable } from './fields.ts';
-import type { Place } from './fields.ts';
-import { html, nothing } from './markup.ts';
-import type { Markup } from './markup.ts';
+import { nameOf, type AnySchema } from '../openapi-schemas.ts';
+import { fieldList, isObject, schemaFields, typeOf, unfoldable, type Place } from './fields.ts';
+import { html, nothing, type Markup } from './markup.ts';
 import { prose } from './prose.ts';
-import { answerSample, languages, programsOf, requestOf } from './request.ts';
-import type { TriedRequest } from './request.ts';
+import { answerSample, languages, programsOf, requestOf, type TriedRequest } from './request.ts';
 
 export interface Writing {
   readonly objects: Objects;

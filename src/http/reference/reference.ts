@@ -1,14 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { listGuides } from '../pages/guides.ts';
-import { nameOf } from '../openapi-schemas.ts';
-import { groupsOf, objectsOf } from './document.ts';
-import type { OpenApiDocument } from '../openapi-schemas.ts';
-import type { Group, Objects } from './document.ts';
+import { nameOf, type OpenApiDocument } from '../openapi-schemas.ts';
+import { groupsOf, objectsOf, type Group, type Objects } from './document.ts';
 import { isObject, schemaFields } from './fields.ts';
-import { html } from './markup.ts';
-import type { Markup } from './markup.ts';
-import { codeLink, codesIn, operationSection } from './operation.ts';
-import type { Writing } from './operation.ts';
+import { html, type Markup } from './markup.ts';
+import { codeLink, codesIn, operationSection, type Writing } from './operation.ts';
 import { prose } from './prose.ts';
 
 export interface Reference {

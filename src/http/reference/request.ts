@@ -1,6 +1,5 @@
 import { isRecord } from '../../base/is-record.ts';
-import { writers } from '../../base/request-code.js';
-import type { Asked } from '../../base/request-code.js';
+import { writers, type Asked } from '../../base/request-code.js';
 import { nameOf } from '../openapi-schemas.ts';
 import type { Objects, Operation } from './document.ts';
 import { sampleOf } from './sample.ts';

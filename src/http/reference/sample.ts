@@ -1,5 +1,4 @@
-import { nameOf } from '../openapi-schemas.ts';
-import type { AnySchema, Schema } from '../openapi-schemas.ts';
+import { nameOf, type AnySchema, type Schema } from '../openapi-schemas.ts';
 import type { Objects } from './document.ts';
 
 /** The maximum depth. Deeper objects become `{}`. */

@@ -5,8 +5,7 @@ import type { RouteDeps } from '../deps.ts';
 import { idempotencyHeader, idempotencyKeyOf } from '../idempotency-key.ts';
 import { acceptBody, openOrThrow, redeemOrThrow } from '../invitation.ts';
 import { keyScopes } from '../../base/key-scope.ts';
-import { jsonReply, openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, openRoute, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'auth' | 'invitations' | 'now'>;
 

@@ -6,8 +6,7 @@ import { idempotencyHeader, idempotencyKeyOf } from '../idempotency-key.ts';
 import { isOpen } from '../../base/invitation.ts';
 import { acceptBody, openOrThrow, redeemOrThrow } from '../invitation.ts';
 import { operatorSchema, presentOperator } from '../presenters/operator.ts';
-import { jsonReply, openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, openRoute, type Route } from '../route.ts';
 
 interface Deps extends Pick<RouteDeps, 'operators' | 'invitations' | 'auditLog' | 'now'> {
   readonly operatorAuth: OperatorAuth;

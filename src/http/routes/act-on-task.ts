@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { idCharactersMax, isToken } from '../../base/plain-text.ts';
-import { actionFields } from '../../operating/act-fields.ts';
-import type { ActionField } from '../../operating/act-fields.ts';
+import { actionFields, type ActionField } from '../../operating/act-fields.ts';
 import {
   accessOfAct,
   actionTable,
@@ -18,8 +17,7 @@ import { requireAccess } from '../identify.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { actionResult } from '../presenters/action-result.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'tasks' | 'actOnTask' | 'mediaUrl' | 'nodes'>;
 

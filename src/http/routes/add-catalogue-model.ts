@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { configDraftSchema, editChanges, presentConfigDraft } from '../presenters/config-draft.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 const body = z.object({
   revision: z.int().nonnegative().meta({ description: 'The revision that you have read.' }),

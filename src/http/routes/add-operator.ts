@@ -4,8 +4,7 @@ import { rolesOf } from '../../base/operator.ts';
 import type { RouteDeps } from '../deps.ts';
 import { insertOrThrow, newOperatorBody } from '../new-operator.ts';
 import { operatorSchema, presentOperator } from '../presenters/operator.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 interface Deps extends Pick<RouteDeps, 'operators' | 'now'> {
   readonly operatorAuth: OperatorAuth;

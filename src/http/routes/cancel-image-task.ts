@@ -1,6 +1,5 @@
 import type { Route } from '../route.ts';
-import { cancelRoute } from '../videos/cancel-route.ts';
-import type { CancelDeps } from '../videos/cancel-route.ts';
+import { cancelRoute, type CancelDeps } from '../videos/cancel-route.ts';
 
 export function cancelImageTask(deps: CancelDeps): Route {
   return cancelRoute(

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const headsMax = 100;
 const textMax = 128;

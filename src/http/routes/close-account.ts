@@ -5,8 +5,7 @@ import type { Balance } from '../../ledger/ledger.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, closingChanges, presentAccount } from '../presenters/account.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
 

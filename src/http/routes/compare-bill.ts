@@ -4,20 +4,17 @@ import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { BillError } from '../../bills/bill-error.ts';
 import { compareBill as compare } from '../../bills/compare-bill.ts';
-import { isInOrder } from '../../bills/rows.ts';
-import type { ReportRow } from '../../bills/rows.ts';
+import { isInOrder, type ReportRow } from '../../bills/rows.ts';
 import { GatewayError, invalidParameter } from '../../errors/errors.ts';
 import { billResults } from '../../money/bill.ts';
 import type { BillFormat } from '../../providers/provider.ts';
 import { findChannel } from '../admin-input.ts';
-import { ownAttempts } from '../billing.ts';
-import type { BillingDeps } from '../billing.ts';
+import { ownAttempts, type BillingDeps } from '../billing.ts';
 import { jsonBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { unixSeconds } from '../presenters/unix-seconds.ts';
 import { beginReport } from '../report-reply.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const rowsMax = 1_000;
 /** Two months. */

@@ -6,8 +6,7 @@ import { newWebhookSecret } from '../webhook-secret.ts';
 import type { RouteDeps } from '../deps.ts';
 import { requireAccess } from '../identify.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'secrets' | 'randomBytes' | 'now'>;
 

@@ -11,8 +11,7 @@ import type { FileRouteDeps } from '../files/own-file.ts';
 import { imageBody } from '../images/image-upload.ts';
 import { uploadedFile } from '../../intake/uploaded-file.ts';
 import { fileSchema, presentFile } from '../presenters/file.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'checkMediaUrl'> & { readonly stored: FileRouteDeps };
 

@@ -11,8 +11,7 @@ import type { RouteDeps } from '../deps.ts';
 import { requireAccess } from '../identify.ts';
 import { linkOf, linkSchema, linkValidSeconds } from '../invitation.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 import { unixSeconds } from '../presenters/unix-seconds.ts';
 
 type Deps = Pick<

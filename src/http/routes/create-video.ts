@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 import { anyFields } from '../body-fields.ts';
 import { understandVideo, videoBodySchema } from '../videos/video-body.ts';
-import { createVideoTask, videoCreate } from '../videos/create-video-task.ts';
-import type { CreateVideoDeps } from '../videos/create-video-task.ts';
+import { createVideoTask, videoCreate, type CreateVideoDeps } from '../videos/create-video-task.ts';
 
 export function createVideo(deps: CreateVideoDeps): Route {
   return keyRoute({

@@ -5,8 +5,7 @@ import { accountParams, findAccount, money, optionalReason, plainWords } from '.
 import { replayedHeader } from '../cost-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const referenceCharactersMax = 200;
 

@@ -4,8 +4,7 @@ import { formatMicros } from '../../money/money.ts';
 import type { Account } from '../../store/accounts.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'tasks' | 'ledger' | 'now'>;
 

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { isFromReplicate } from '../dialects/index.ts';
-import { fileParams, findOwnFile } from '../files/own-file.ts';
-import type { FileRouteDeps } from '../files/own-file.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { fileParams, findOwnFile, type FileRouteDeps } from '../files/own-file.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
   return keyRoute({

@@ -3,8 +3,7 @@ import type { DraftChange } from '../../control/config-drafts.ts';
 import { jsonBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { configDraftSchema, editChanges, presentConfigDraft } from '../presenters/config-draft.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 const isSent = <Value>(value: Value): value is NonNullable<Value> => value !== undefined && value !== null;
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { anyFields } from '../body-fields.ts';
 import { documentedEditBody, understandImage } from '../images/image-body.ts';
-import { createImages, imageCreate } from '../images/image-create.ts';
-import type { ImageCreateDeps } from '../images/image-create.ts';
-import { keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { createImages, imageCreate, type ImageCreateDeps } from '../images/image-create.ts';
+import { keyRoute, type Route } from '../route.ts';
 
 export function editImage(deps: ImageCreateDeps): Route {
   return keyRoute({

@@ -3,8 +3,7 @@ import { mayUse } from '../../base/operator.ts';
 import { GatewayError } from '../../errors/errors.ts';
 import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export function endSession({ operatorSessions }: Pick<RouteDeps, 'operatorSessions'>): Route {
   return adminRoute({

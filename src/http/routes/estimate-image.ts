@@ -9,8 +9,7 @@ import { documentedGenerationBody, understandImage } from '../images/image-body.
 import { readImage } from '../images/image-request.ts';
 import { imageBody } from '../images/image-upload.ts';
 import { estimateOperation, presentEstimate } from '../presenters/estimate.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 type Deps = Pick<
   RouteDeps,

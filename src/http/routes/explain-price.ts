@@ -5,8 +5,7 @@ import { explainErrors, explainedBodySchema, parseExplained } from '../explained
 import type { ExplainedDeps } from '../explained-request.ts';
 import { droppedSchema, presentPlanReckoning } from '../presenters/estimate.ts';
 import { reckoningSchema } from '../presenters/reckoning.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const explanationSchema = z
   .object({

@@ -6,8 +6,7 @@ import type { ExplainedDeps } from '../explained-request.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelHealthSchema, presentHealth } from '../presenters/channel-health.ts';
 import { candidatesSchema, droppedSchema } from '../presenters/estimate.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const fallbackSchema = z
   .object({

@@ -8,8 +8,7 @@ import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { RouteDeps } from '../deps.ts';
 import { moneyOf } from '../presenters/receipt.ts';
 import { presentWritten, reckoningSchema } from '../presenters/reckoning.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 
 const amountSchema = z

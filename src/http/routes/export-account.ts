@@ -9,8 +9,7 @@ import { presentAdminTask } from '../presenters/admin-task.ts';
 import { presentKey } from '../presenters/key.ts';
 import { presentLedgerEntry } from '../presenters/ledger-entry.ts';
 import { beginReport } from '../report-reply.ts';
-import { adminRoute, madeWhileSent } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, madeWhileSent, type Route } from '../route.ts';
 
 type Deps = Pick<
   RouteDeps,

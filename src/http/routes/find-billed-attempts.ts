@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { findChannel } from '../admin-input.ts';
-import { createBilling } from '../billing.ts';
-import type { BillingDeps } from '../billing.ts';
+import { createBilling, type BillingDeps } from '../billing.ts';
 import { billedAttemptSchema } from '../presenters/billed-attempt.ts';
 import { listSchema } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const jobsMax = 500;
 const jobCharactersMax = 300;

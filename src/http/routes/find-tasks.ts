@@ -4,8 +4,7 @@ import { taskNamings } from '../../task/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'mediaUrl' | 'nodes' | 'accounts' | 'keys' | 'catalogue'>;
 

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { accountParams, findAccount } from '../admin-input.ts';
-import { accountAlertSuccess, readAlert } from '../account-alert.ts';
-import type { AccountAlertDeps } from '../account-alert.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { accountAlertSuccess, readAlert, type AccountAlertDeps } from '../account-alert.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 type Deps = Pick<AccountAlertDeps, 'accounts' | 'accountAlerts' | 'capEvents' | 'secrets'>;
 

@@ -4,8 +4,7 @@ import { accountParams, findAccount } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { toSeconds, unixSeconds } from '../presenters/unix-seconds.ts';
 import { queryNumber } from '../query-fields.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue' | 'now'>;
 

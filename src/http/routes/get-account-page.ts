@@ -1,8 +1,7 @@
 import type { RouteDeps } from '../deps.ts';
 import type { PageFiles } from '../pages/page-files.ts';
 import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';
-import { openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { openRoute, type Route } from '../route.ts';
 
 const concessions = { images: 'data:' };
 

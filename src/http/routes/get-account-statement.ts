@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { accountParams, findAccount } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
-import { adminRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, type Route } from '../route.ts';
 import { statementQuery, statementReply, statementSuccess } from '../statements/reply.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue' | 'reports'>;

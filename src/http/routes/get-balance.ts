@@ -3,8 +3,7 @@ import { capStates, capsOf } from '../../money/caps.ts';
 import { formatMicros } from '../../money/money.ts';
 import type { RouteDeps } from '../deps.ts';
 import { capSchema, presentCap } from '../presenters/cap.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 export function getBalance({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'catalogue'>): Route {
   return keyRoute({

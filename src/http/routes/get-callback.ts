@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { callbackSchema, presentOwnCallback } from '../presenters/callback.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 import { findOwnTask, taskParams } from '../videos/own-task.ts';
 
 export function getCallback({ tasks }: Pick<RouteDeps, 'tasks'>): Route {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { presentViolation } from '../presenters/config-draft.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const fieldValue = z.union([scalar, z.array(scalar)]).nullable();

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { serviceUnavailable } from '../../errors/errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { configSchema, presentConfig } from '../presenters/config.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export function getConfig({ nodes, configurations }: Pick<RouteDeps, 'nodes' | 'configurations'>): Route {
   return adminRoute({

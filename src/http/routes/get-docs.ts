@@ -4,8 +4,7 @@ import type { PageFiles } from '../pages/page-files.ts';
 import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';
 import type { OpenApiDocument } from '../openapi-schemas.ts';
 import { writeReference } from '../reference/reference.ts';
-import { openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { openRoute, type Route } from '../route.ts';
 
 /** Used in examples if the gateway does not know its own URL. The page's script corrects it. */
 const unknownOrigin = 'http://127.0.0.1:8080';

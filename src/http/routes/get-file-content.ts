@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { fileNotFound, fileParams, findOwnFile } from '../files/own-file.ts';
-import type { FileRouteDeps } from '../files/own-file.ts';
-import { keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { fileNotFound, fileParams, findOwnFile, type FileRouteDeps } from '../files/own-file.ts';
+import { keyRoute, type Route } from '../route.ts';
 import { fileAnswers, replyWithFile } from '../stored-file.ts';
 
 export function getFileContent({ files, storage }: Pick<FileRouteDeps, 'files' | 'storage'>): Route {

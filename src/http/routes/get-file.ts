@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { fileParams, findOwnFile } from '../files/own-file.ts';
-import type { FileRouteDeps } from '../files/own-file.ts';
+import { fileParams, findOwnFile, type FileRouteDeps } from '../files/own-file.ts';
 import { fileSchema, presentFile } from '../presenters/file.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 export function getFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
   return keyRoute({

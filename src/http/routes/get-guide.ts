@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { guideNames } from '../pages/guides.ts';
 import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';
 import type { PageFiles } from '../pages/page-files.ts';
-import { openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { openRoute, type Route } from '../route.ts';
 
 export function getGuide(files: PageFiles): Route {
   const policy = pagePolicy();

@@ -1,5 +1,4 @@
-import { queryTask } from '../videos/query-task.ts';
-import type { QueryTaskDeps } from '../videos/query-task.ts';
+import { queryTask, type QueryTaskDeps } from '../videos/query-task.ts';
 import type { Route } from '../route.ts';
 
 export function getImageTask(deps: QueryTaskDeps): Route {

@@ -1,8 +1,7 @@
 import type { RouteDeps } from '../deps.ts';
 import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';
 import type { PageFiles } from '../pages/page-files.ts';
-import { jsonReply, openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, openRoute, type Route } from '../route.ts';
 
 const vary = { vary: 'accept, accept-encoding' };
 

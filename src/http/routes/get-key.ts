@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { keyScopes } from '../../base/key-scope.ts';
-import { capPercents } from '../../money/cap-alerts.ts';
-import type { SpentBy } from '../../money/cap-alerts.ts';
-import { capsOf, capStates } from '../../money/caps.ts';
-import type { Cap, SpentUse } from '../../money/caps.ts';
+import { capPercents, type SpentBy } from '../../money/cap-alerts.ts';
+import { capsOf, capStates, type Cap, type SpentUse } from '../../money/caps.ts';
 import { formatMicros } from '../../money/money.ts';
 import { projectionDaysMin, projectMonth } from '../../money/projection.ts';
 import { presentSpent, spentSchema } from '../presenters/cap.ts';
 import { keyRuleFields } from '../presenters/key.ts';
 import { toSeconds, unixSeconds } from '../presenters/unix-seconds.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'capEvents' | 'catalogue' | 'keys' | 'ledger' | 'now'>;
 

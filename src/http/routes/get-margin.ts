@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { marginDimensions, marginOf } from '../../money/margin.ts';
-import type { MarginDimension, MarginRow } from '../../money/margin.ts';
+import { marginDimensions, marginOf, type MarginDimension, type MarginRow } from '../../money/margin.ts';
 import type { Cell } from '../../money/csv.ts';
 import type { RouteDeps } from '../deps.ts';
 import {
@@ -13,8 +12,7 @@ import {
   reportMediaType,
   reportReply,
 } from '../report-reply.ts';
-import { adminRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>;
 

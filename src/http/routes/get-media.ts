@@ -4,9 +4,8 @@ import { mediaIdPattern } from '../../base/ids.ts';
 import type { KeptResults } from '../../results/results.ts';
 import { mediaTypeOf } from '../../results/media-types.ts';
 import { fileAnswers, replyWithFile } from '../stored-file.ts';
-import { openRoute } from '../route.ts';
+import { openRoute, type Route } from '../route.ts';
 import { parseInput } from '../validation.ts';
-import type { Route } from '../route.ts';
 
 export type MediaDeps = Pick<KeptResults, 'storage' | 'links'> & { readonly now: () => number };
 

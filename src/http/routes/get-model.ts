@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../../errors/errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { modelSchema, presentModel } from '../presenters/model.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 export function getModel({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
   return keyRoute({

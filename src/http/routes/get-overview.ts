@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
-import { overviewSchema, presentOverview } from '../presenters/overview.ts';
-import type { Counted } from '../presenters/overview.ts';
-import { adminRoute, jsonReply, letsIn } from '../route.ts';
-import type { Route } from '../route.ts';
+import { overviewSchema, presentOverview, type Counted } from '../presenters/overview.ts';
+import { adminRoute, jsonReply, letsIn, type Route } from '../route.ts';
 import { createSharedRead } from '../../base/shared-read.ts';
 
 type Deps = Pick<

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { accountAlertSuccess, readAlert } from '../account-alert.ts';
-import type { AccountAlertDeps } from '../account-alert.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { accountAlertSuccess, readAlert, type AccountAlertDeps } from '../account-alert.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 export function getOwnAlert(deps: Pick<AccountAlertDeps, 'accountAlerts' | 'capEvents' | 'secrets'>): Route {
   return keyRoute({

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { presentTaskRequest, taskRequestSchema } from '../presenters/task-request.ts';
 import { findOwnTask, taskParams } from '../videos/own-task.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 export function getOwnRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 'requests'>): Route {
   return keyRoute({

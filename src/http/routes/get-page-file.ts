@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { PageFiles } from '../pages/page-files.ts';
 import { pageReply } from '../pages/page-reply.ts';
-import { openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { openRoute, type Route } from '../route.ts';
 
 export function getPageFile(files: PageFiles): Route {
   return openRoute({

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
-import { jsonReply, openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, openRoute, type Route } from '../route.ts';
 
 const keySchema = z.object({
   kty: z.literal('OKP'),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
-import { keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { keyRoute, type Route } from '../route.ts';
 import { statementQuery, statementReply, statementSuccess } from '../statements/reply.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue' | 'reports'>;

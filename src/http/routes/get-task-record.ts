@@ -3,8 +3,7 @@ import { readTaskRecord } from '../../flight/read-record.ts';
 import { flightRecordSchema } from '../../flight/flight-record.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 type Deps = Pick<
   RouteDeps,

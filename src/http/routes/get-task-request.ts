@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { presentTaskRequest, taskRequestSchema } from '../presenters/task-request.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export function getTaskRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 'requests'>): Route {
   return adminRoute({

@@ -3,8 +3,7 @@ import { isTerminal } from '../../task/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminTaskDetailSchema, presentAdminTaskDetail } from '../presenters/admin-task.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'ledger' | 'mediaUrl' | 'nodes' | 'readHealth'>;
 

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { isoSeconds } from '../../base/times.ts';
 import type { Cell } from '../../money/csv.ts';
-import { failedOf, trendSpans } from '../../reports/flow.ts';
-import type { Flow } from '../../reports/flow.ts';
+import { failedOf, trendSpans, type Flow } from '../../reports/flow.ts';
 import type { RouteDeps } from '../deps.ts';
 import { chosenFlows, presentTrends, trendsSchema } from '../presenters/trends.ts';
 import { reportMediaType, reportReply } from '../report-reply.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const query = z.object({
   span: z.enum(trendSpans).default('day').meta({

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
-import { keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { keyRoute, type Route } from '../route.ts';
 import { ownUsageQuery, usageReply, usageSuccess } from '../usage-reply.ts';
 
 export function getUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>): Route {

@@ -1,6 +1,5 @@
 import type { Route } from '../route.ts';
-import { taskReceipt } from '../videos/task-receipt.ts';
-import type { ReceiptDeps } from '../videos/task-receipt.ts';
+import { taskReceipt, type ReceiptDeps } from '../videos/task-receipt.ts';
 
 export function getVideoReceipt(deps: ReceiptDeps): Route {
   return taskReceipt(

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { jsonReply, openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, openRoute, type Route } from '../route.ts';
 
 export function healthz(): Route {
   return openRoute({

@@ -8,8 +8,7 @@ import type { RouteDeps } from '../deps.ts';
 import { insertOrThrow, newOperatorBody } from '../new-operator.ts';
 import { operatorSchema, presentOperator } from '../presenters/operator.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 interface Deps extends Pick<RouteDeps, 'operators' | 'invitations' | 'now'> {
   readonly operatorAuth: OperatorAuth;

@@ -4,8 +4,7 @@ import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
 import { pageSchema } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 /**
  * How many balances are read at once. Without this limit, one page of results would tie up a MongoDB connection per

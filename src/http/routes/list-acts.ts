@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { actionFieldNames, actionFields } from '../../operating/act-fields.ts';
 import { actionTable, needsPlan, operatorActions } from '../../operating/acts.ts';
 import { listSchema } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export const actSchema = z
   .object({

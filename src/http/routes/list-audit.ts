@@ -5,8 +5,7 @@ import type { RouteDeps } from '../deps.ts';
 import { auditEntrySchema, presentAuditEntry } from '../presenters/audit-entry.ts';
 import { queryNumber } from '../query-fields.ts';
 import { pageSchema } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const query = z.object({
   limit: pageSize,

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { findChannel } from '../admin-input.ts';
-import { createBilling } from '../billing.ts';
-import type { BillingDeps } from '../billing.ts';
+import { createBilling, type BillingDeps } from '../billing.ts';
 import { queryNumber } from '../query-fields.ts';
 import { billedAttemptSchema } from '../presenters/billed-attempt.ts';
 import { pageSchema } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 /** Pages are large, because a vendor's bill can contain around a hundred thousand of these small rows. */
 const pageSizeMax = 1_000;

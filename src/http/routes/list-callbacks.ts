@@ -7,8 +7,7 @@ import type { RouteDeps } from '../deps.ts';
 import { findCursor } from '../find-cursor.ts';
 import { loggedCallbackSchema, presentLoggedCallback } from '../presenters/callback.ts';
 import { pageSchema } from '../presenters/list.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 const query = z.object({
   limit: pageSize,

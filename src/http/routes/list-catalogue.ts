@@ -2,8 +2,7 @@ import { taskKinds } from '../../base/task-kind.ts';
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { listSchema } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export const catalogueModelSchema = z
   .object({

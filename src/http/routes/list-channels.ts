@@ -15,8 +15,7 @@ import {
   todaySchema,
 } from '../presenters/channel.ts';
 import { listSchema } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 import { createSharedRead } from '../../base/shared-read.ts';
 import { createVendorBalances } from '../../routing/vendor-balances.ts';
 import { withTimeout } from '../with-timeout.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { configVersionSchema, presentConfigVersion } from '../presenters/config-draft.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export function listConfigVersions({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
   return adminRoute({

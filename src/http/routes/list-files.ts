@@ -6,8 +6,7 @@ import { pageSize } from '../admin-input.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { fileListSchema, presentFile } from '../presenters/file.ts';
 import { presentOwnPage } from '../presenters/list.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
   return keyRoute({

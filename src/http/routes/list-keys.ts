@@ -5,8 +5,7 @@ import type { RouteDeps } from '../deps.ts';
 import { findCursor } from '../find-cursor.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { pageSchema, presentPage } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const query = z.object({
   limit: pageSize,

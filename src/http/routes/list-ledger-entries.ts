@@ -4,8 +4,7 @@ import { queryNumber } from '../query-fields.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
 import { pageSchema, presentPage } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const after = queryNumber(z.int().min(0).default(0)).meta({
   description: 'The page begins after this `seq`.',

@@ -4,8 +4,7 @@ import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerHeadSchema, presentLedgerHead } from '../presenters/ledger-head.ts';
 import { pageSchema, presentPage } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const query = z.object({
   limit: pageSize,

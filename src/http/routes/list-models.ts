@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { modelSchema, presentModel } from '../presenters/model.ts';
 import { listSchema } from '../presenters/list.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 export function listModels({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
   return keyRoute({

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { nodeSchema, presentNode } from '../presenters/node.ts';
 import { listSchema } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export function listNodes({ nodes }: Pick<RouteDeps, 'nodes'>): Route {
   return adminRoute({

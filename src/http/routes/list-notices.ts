@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { noticeSchema, presentNotice } from '../presenters/notice.ts';
 import { listSchema } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export function listNotices({ notices }: Pick<RouteDeps, 'notices'>): Route {
   return adminRoute({

@@ -3,8 +3,7 @@ import type { ModelOrigin } from '../../models/facts-table.ts';
 import type { RouteDeps } from '../deps.ts';
 import { modelSchema, presentModel } from '../presenters/model.ts';
 import { listSchema } from '../presenters/list.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const originSchema = z.object({
   source: z.string().meta({ description: 'The SDK and its version, or the page’s subject.' }),

@@ -3,8 +3,7 @@ import { mayUse } from '../../base/operator.ts';
 import type { RouteDeps } from '../deps.ts';
 import { listSchema } from '../presenters/list.ts';
 import { operatorSessionSchema, presentOperatorSession } from '../presenters/operator-session.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export function listSessions({ operatorSessions }: Pick<RouteDeps, 'operatorSessions'>): Route {
   return adminRoute({

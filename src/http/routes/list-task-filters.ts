@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { attentionReasons } from '../../task/attention.ts';
-import { addFlows, failureCounts } from '../../reports/flow.ts';
-import type { Flow } from '../../reports/flow.ts';
+import { addFlows, failureCounts, type Flow } from '../../reports/flow.ts';
 import type { RouteDeps } from '../deps.ts';
 import { failureClassSchema } from '../presenters/enums.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const named = z.object({ name: z.string(), count: z.int() });
 

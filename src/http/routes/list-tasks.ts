@@ -9,15 +9,13 @@ import { pageSize } from '../admin-input.ts';
 import { queryNumber } from '../query-fields.ts';
 import type { TaskSearch } from '../../commands/task-port.ts';
 import type { RouteDeps } from '../deps.ts';
-import { findCursor } from '../find-cursor.ts';
-import type { CursorPage } from '../find-cursor.ts';
+import { findCursor, type CursorPage } from '../find-cursor.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { failureClassSchema, taskKindSchema, taskStatusSchema } from '../presenters/enums.ts';
 import { pageSchema } from '../presenters/list.ts';
 import { taskCells, taskColumns } from '../presenters/task-csv.ts';
 import { beginReport, reportMediaType, reportReply } from '../report-reply.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 const rowsMax = 10_000;
 const rowsAtOnce = 100;

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { invalidParameter } from '../../errors/errors.ts';
 import { findChannel } from '../admin-input.ts';
-import { createBilling } from '../billing.ts';
-import type { BillingDeps } from '../billing.ts';
+import { createBilling, type BillingDeps } from '../billing.ts';
 import { queryNumber } from '../query-fields.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 /** One day of a bill plus its time zone offset. */
 const spanSecondsMax = 2 * 86_400;

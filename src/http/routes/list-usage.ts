@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
-import { adminRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, type Route } from '../route.ts';
 import { usageQuery, usageReply, usageSuccess } from '../usage-reply.ts';
 
 export function listUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>): Route {

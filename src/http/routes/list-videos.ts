@@ -1,5 +1,4 @@
-import { listTasksOf } from '../videos/list-account-tasks.ts';
-import type { ListTasksDeps } from '../videos/list-account-tasks.ts';
+import { listTasksOf, type ListTasksDeps } from '../videos/list-account-tasks.ts';
 import type { Route } from '../route.ts';
 
 export function listVideos(deps: ListTasksDeps): Route {

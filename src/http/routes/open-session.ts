@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { OperatorAuth } from '../../access/operators.ts';
 import { GatewayError } from '../../errors/errors.ts';
 import { operatorSessionSchema, presentOperatorSession } from '../presenters/operator-session.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export function openSession({ operatorAuth }: { readonly operatorAuth: OperatorAuth }): Route {
   return adminRoute({

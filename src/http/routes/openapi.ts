@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { etagOf, matchesEtag } from '../etag.ts';
 import type { OpenApiDocument } from '../openapi-schemas.ts';
-import { notModified, openRoute, partsReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { notModified, openRoute, partsReply, type Route } from '../route.ts';
 
 export function openapi(document: () => OpenApiDocument): Route {
   let written: ReturnType<typeof write> | undefined;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { openRoute, type Route } from '../route.ts';
 
 export function preflightMedia(): Route {
   return openRoute({

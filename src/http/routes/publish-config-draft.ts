@@ -3,8 +3,7 @@ import { reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { configSchema } from '../presenters/config.ts';
 import { replyPublished } from '../published-config.ts';
-import { settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { settingRoute, type Route } from '../route.ts';
 
 export function publishConfigDraft({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'nodes'>): Route {
   return settingRoute({

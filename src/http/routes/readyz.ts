@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../../errors/errors.ts';
 import type { RouteDeps } from '../deps.ts';
-import { jsonReply, openRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, openRoute, type Route } from '../route.ts';
 import { createSharedRead } from '../../base/shared-read.ts';
 import { withTimeout } from '../with-timeout.ts';
 

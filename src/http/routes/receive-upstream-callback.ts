@@ -9,8 +9,7 @@ import { taskProviderFor } from '../../routing/channels.ts';
 import { callbackBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound } from '../videos/own-task.ts';
-import { jsonReply, secretRoute } from '../route.ts';
-import type { RequestMeta, Route } from '../route.ts';
+import { jsonReply, secretRoute, type RequestMeta, type Route } from '../route.ts';
 import { timeLimit } from '../../process/running-time.ts';
 
 type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' | 'now' | 'publicUrl'>;

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { requireRedeliverable } from '../../task/require-redeliverable.ts';
 import type { RouteDeps } from '../deps.ts';
 import { callbackSchema, presentOwnCallback } from '../presenters/callback.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 import { findOwnTask, taskParams } from '../videos/own-task.ts';
 
 type Deps = Pick<RouteDeps, 'tasks' | 'requests' | 'port'>;

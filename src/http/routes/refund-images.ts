@@ -3,8 +3,7 @@ import { defined } from '../../base/defined.ts';
 import { actPlan, isDryRun, reason, refundAmount, requirePlan } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { actionResult } from '../presenters/action-result.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 
 export function refundImages({ refundImages: giveBack }: Pick<RouteDeps, 'refundImages'>): Route {

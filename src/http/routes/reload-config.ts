@@ -9,8 +9,7 @@ import {
   presentConfigChange,
 } from '../presenters/config.ts';
 import { replyPublished } from '../published-config.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Reply, Route } from '../route.ts';
+import { jsonReply, settingRoute, type Reply, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'nodes' | 'configurations' | 'previewConfig' | 'publishConfig' | 'log'>;
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { keyNotFound, keyParams, optionalReason as reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export function revokeKey({ keys, auth }: Pick<RouteDeps, 'keys' | 'auth'>): Route {
   return adminRoute({

@@ -3,8 +3,7 @@ import type { OperatorAuth } from '../../access/operators.ts';
 import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { operatorNotFound } from '../new-operator.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 interface Deps extends Pick<RouteDeps, 'operators' | 'operatorSessions'> {
   readonly operatorAuth: OperatorAuth;

@@ -3,8 +3,7 @@ import { isDryRun, optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { configChangeSchema, configSchema, presentConfigChange } from '../presenters/config.ts';
 import { replyPublished } from '../published-config.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 const changedSchema = z.object({
   object: z.literal('config.changes'),

@@ -5,8 +5,7 @@ import type { ApiKey } from '../../store/keys.ts';
 import { findKey, keyIdCharacters, keyParams, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 import { unixSeconds } from '../presenters/unix-seconds.ts';
 
 type Deps = Pick<RouteDeps, 'keys' | 'auth' | 'randomBytes' | 'now'>;

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
-import { replaceWebhookSecret, webhookSecretSuccess } from '../webhook-secret.ts';
-import type { WebhookSecretDeps } from '../webhook-secret.ts';
+import { keyRoute, type Route } from '../route.ts';
+import { replaceWebhookSecret, webhookSecretSuccess, type WebhookSecretDeps } from '../webhook-secret.ts';
 
 export function rotateOwnWebhookSecret(deps: WebhookSecretDeps): Route {
   return keyRoute({

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { accountParams, findAccount, optionalReason } from '../admin-input.ts';
-import { adminRoute } from '../route.ts';
-import type { Route } from '../route.ts';
-import { replaceWebhookSecret, webhookSecretSuccess } from '../webhook-secret.ts';
-import type { WebhookSecretDeps } from '../webhook-secret.ts';
+import { adminRoute, type Route } from '../route.ts';
+import { replaceWebhookSecret, webhookSecretSuccess, type WebhookSecretDeps } from '../webhook-secret.ts';
 
 export function rotateWebhookSecret(deps: WebhookSecretDeps): Route {
   return adminRoute({

@@ -9,8 +9,7 @@ import {
   setAlert,
 } from '../account-alert.ts';
 import type { AccountAlertDeps } from '../account-alert.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 export function setAccountAlert(deps: AccountAlertDeps): Route {
   return settingRoute({

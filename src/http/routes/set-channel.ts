@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { channelParams, findChannel, optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'channelStates' | 'channelSwitches' | 'readHealth' | 'now'>;
 

@@ -6,8 +6,7 @@ import { GatewayError, invalidParameter } from '../../errors/errors.ts';
 import { channelParams, findChannel, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'overrideCircuit' | 'channelSwitches' | 'readHealth' | 'now'>;
 

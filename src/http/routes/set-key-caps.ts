@@ -1,13 +1,11 @@
 import { fieldChanges } from '../../base/field-changes.ts';
 import { z } from 'zod';
-import { judgeCaps } from '../account-alert.ts';
-import type { CapChangeDeps } from '../account-alert.ts';
+import { judgeCaps, type CapChangeDeps } from '../account-alert.ts';
 import { findKey, keyNotFound, keyParams, reason } from '../admin-input.ts';
 import { keyCapsFields, parseKeyCaps } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 const body = z.object({ ...keyCapsFields, reason });
 

@@ -6,8 +6,7 @@ import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { operatorNotFound, rolesSchema } from '../new-operator.ts';
 import { operatorSchema, presentOperator } from '../presenters/operator.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 interface Deps extends Pick<RouteDeps, 'operators' | 'now'> {
   readonly operatorAuth: OperatorAuth;

@@ -5,8 +5,7 @@ import { formatMicros } from '../../money/money.ts';
 import { accountParams, findAccount, money, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 const body = z.object({
   overdraft_limit: money

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { accountAlertFields, accountAlertMeaning, accountAlertSuccess, setAlert } from '../account-alert.ts';
 import type { AccountAlertDeps } from '../account-alert.ts';
 import { jsonBody } from '../body.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 const body = z
   .object(accountAlertFields)

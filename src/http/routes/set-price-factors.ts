@@ -2,13 +2,11 @@ import { fieldChanges } from '../../base/field-changes.ts';
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { accountDeleted, invalidParameter } from '../../errors/errors.ts';
-import { noFactors, parseFactor } from '../../money/price-factors.ts';
-import type { PriceFactors } from '../../money/price-factors.ts';
+import { noFactors, parseFactor, type PriceFactors } from '../../money/price-factors.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
-import { jsonReply, settingRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, settingRoute, type Route } from '../route.ts';
 
 const modelsMax = 200;
 

@@ -4,8 +4,7 @@ import { checkCallback } from '../address-checks.ts';
 import { jsonBody } from '../body.ts';
 import { callbackUrl } from '../body-fields.ts';
 import type { RouteDeps } from '../deps.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 const body = z
   .object({ url: callbackUrl.meta({ description: 'The URL to which the event is sent.' }) })

@@ -3,12 +3,10 @@ import { defined } from '../../base/defined.ts';
 import type { GatewayConfig } from '../../config/gateway-file.ts';
 import { formatMicros } from '../../money/money.ts';
 import { channelPriceSchema } from '../../money/price-schema.ts';
-import { tryPrices as carryOut } from '../../flight/try-prices.ts';
-import type { OtherPrices, Sum, Tried } from '../../flight/try-prices.ts';
+import { tryPrices as carryOut, type OtherPrices, type Sum, type Tried } from '../../flight/try-prices.ts';
 import type { RouteDeps } from '../deps.ts';
 import { requireAccess } from '../identify.ts';
-import { adminRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, type Route } from '../route.ts';
 import { oneAtATime, workingMediaType } from '../working-reply.ts';
 
 type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'drafts' | 'log' | 'now'>;

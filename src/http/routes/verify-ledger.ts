@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { VerifyResult } from '../../ledger/verify.ts';
 import type { RouteDeps } from '../deps.ts';
-import { adminRoute } from '../route.ts';
-import type { Route } from '../route.ts';
-import { oneAtATime, workingMediaType } from '../working-reply.ts';
-import type { Watching } from '../working-reply.ts';
+import { adminRoute, type Route } from '../route.ts';
+import { oneAtATime, workingMediaType, type Watching } from '../working-reply.ts';
 
 type Deps = Pick<RouteDeps, 'verifyLedger' | 'log'>;
 

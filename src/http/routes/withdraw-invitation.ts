@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { GatewayError } from '../../errors/errors.ts';
-import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import { adminRoute, jsonReply, type Route } from '../route.ts';
 
 export function withdrawInvitation({ operators }: Pick<RouteDeps, 'operators'>): Route {
   return adminRoute({

@@ -2,8 +2,7 @@ import type { Balance } from '../../ledger/ledger.ts';
 import type { StatementEntry } from '../../ledger/statement.ts';
 import { movementOf } from '../../money/movement.ts';
 import { csvLine, csvMediaType } from '../../money/csv.ts';
-import { reasonOf } from './form.ts';
-import type { StatementForm } from './form.ts';
+import { reasonOf, type StatementForm } from './form.ts';
 import { isoSeconds } from '../../base/times.ts';
 
 const columns = [

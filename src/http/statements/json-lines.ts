@@ -3,8 +3,7 @@ import { movementOf } from '../../money/movement.ts';
 import type { Statement, StatementEntry } from '../../ledger/statement.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
-import { reasonOf } from './form.ts';
-import type { StatementForm } from './form.ts';
+import { reasonOf, type StatementForm } from './form.ts';
 
 export const jsonLines: StatementForm = {
   mediaType: 'application/x-ndjson',

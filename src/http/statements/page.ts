@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
-import { formatMicros } from '../../money/money.ts';
-import type { Micros } from '../../money/money.ts';
+import { formatMicros, type Micros } from '../../money/money.ts';
 import { formatMovement, movementOf } from '../../money/movement.ts';
 import { plainText } from '../../base/plain-text.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import type { StatementEntry } from '../../ledger/statement.ts';
 import { escapeHtml } from '../escape-html.ts';
-import { reasonOf } from './form.ts';
-import type { StatementForm, TitledStatement } from './form.ts';
+import { reasonOf, type StatementForm, type TitledStatement } from './form.ts';
 import { isoSeconds } from '../../base/times.ts';
 
 const style = `

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { presentTask, taskSchemas } from '../presenters/video-task.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 import { cancelTask } from './cancel-task.ts';
 import { findOwnTask, taskParams } from './own-task.ts';
 import type { TaskRoute } from './query-task.ts';

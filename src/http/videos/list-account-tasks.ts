@@ -1,19 +1,16 @@
-import { isWithin } from '../../base/key-scope.ts';
-import type { Reach } from '../../base/key-scope.ts';
+import { isWithin, type Reach } from '../../base/key-scope.ts';
 import { defined } from '../../base/defined.ts';
 import { invalidParameter } from '../../errors/errors.ts';
 import { z } from 'zod';
 import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
 import type { RouteDeps } from '../deps.ts';
-import { findCursor } from '../find-cursor.ts';
-import type { CursorPage } from '../find-cursor.ts';
+import { findCursor, type CursorPage } from '../find-cursor.ts';
 import { taskStatusSchema } from '../presenters/enums.ts';
 import { presentOwnPage } from '../presenters/list.ts';
 import { presentTask, taskListSchemas } from '../presenters/video-task.ts';
 import type { TaskRoute } from './query-task.ts';
 import { queryNumber } from '../query-fields.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 
 const limitMax = 100;
 const limitDefault = 20;

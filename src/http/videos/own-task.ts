@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { isWithin } from '../../base/key-scope.ts';
-import type { Reach } from '../../base/key-scope.ts';
+import { isWithin, type Reach } from '../../base/key-scope.ts';
 import { GatewayError } from '../../errors/errors.ts';
 import { taskIdPattern } from '../../base/ids.ts';
 import type { TaskKind } from '../../base/task-kind.ts';

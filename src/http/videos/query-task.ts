@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isTerminal } from '../../task/task.ts';
-import { etaOf } from '../../models/render-times.ts';
-import type { Eta } from '../../models/render-times.ts';
+import { etaOf, type Eta } from '../../models/render-times.ts';
 import type { TaskKind } from '../../base/task-kind.ts';
 import type { Task } from '../../task/record.ts';
 import { costHeaders } from '../cost-headers.ts';
@@ -11,8 +10,7 @@ import { expectedSecondsDefault } from '../../task/input.ts';
 import { findOwnTask, taskParams } from './own-task.ts';
 import { presentTask, taskSchemas } from '../presenters/video-task.ts';
 import { queryNumber } from '../query-fields.ts';
-import { jsonReply, keyRoute, notModified } from '../route.ts';
-import type { Reply, RequestMeta, Route } from '../route.ts';
+import { jsonReply, keyRoute, notModified, type Reply, type RequestMeta, type Route } from '../route.ts';
 
 export type QueryTaskDeps = PollDeps & Pick<RouteDeps, 'tasks' | 'watcher' | 'mediaUrl'>;
 

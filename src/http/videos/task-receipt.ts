@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { isWithin } from '../../base/key-scope.ts';
-import type { Reach } from '../../base/key-scope.ts';
+import { isWithin, type Reach } from '../../base/key-scope.ts';
 import { isImageId } from '../../base/ids.ts';
 import type { RouteDeps } from '../deps.ts';
 import { presentReceipt, receiptSchema, subjectOfEntries } from '../presenters/receipt.ts';
-import { jsonReply, keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import { jsonReply, keyRoute, type Route } from '../route.ts';
 import { findOwnTask, taskNotFound, taskParams } from './own-task.ts';
 import type { TaskRoute } from './query-task.ts';
 

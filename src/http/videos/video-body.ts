@@ -3,8 +3,7 @@ import { sizeInPixels } from '../../base/image-sizes.ts';
 import { z } from 'zod';
 import { markerPattern } from '../../base/ids.ts';
 import type { commonParameters } from '../../models/facts-of-request.ts';
-import { imageRoles, inputTypes } from '../../models/request.ts';
-import type { Duration, JsonValue } from '../../models/request.ts';
+import { imageRoles, inputTypes, type Duration, type JsonValue } from '../../models/request.ts';
 import { parseJsonText } from '../../intake/json-scanner.ts';
 import { exampleModels } from '../example-models.ts';
 import {
@@ -16,13 +15,10 @@ import {
   withoutNulls,
   word,
 } from '../body-fields.ts';
-import { typesOf } from '../../intake/coerce.ts';
-import type { Types } from '../../intake/coerce.ts';
+import { typesOf, type Types } from '../../intake/coerce.ts';
 import { endUserCharactersMax } from '../../intake/end-user.ts';
-import { videoNames } from '../../intake/names.ts';
-import type { Names } from '../../intake/names.ts';
-import { understand } from '../../intake/understand.ts';
-import type { Understood } from '../../intake/understand.ts';
+import { videoNames, type Names } from '../../intake/names.ts';
+import { understand, type Understood } from '../../intake/understand.ts';
 
 const mediaItemsMax = 64;
 const durationSecondsMax = 3_600;

@@ -5,8 +5,7 @@ import { isTerminal } from '../../task/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { Reply, RequestMeta } from '../route.ts';
 import { fileAnswers, replyWithFile } from '../stored-file.ts';
-import { pollAfterSeconds } from './query-task.ts';
-import type { PollDeps } from './query-task.ts';
+import { pollAfterSeconds, type PollDeps } from './query-task.ts';
 
 export const contentOperation = {
   description:

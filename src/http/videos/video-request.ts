@@ -1,6 +1,5 @@
 import { defined } from '../../base/defined.ts';
-import { checkCallback, mediaUrlNotAllowed, notAWebAddress } from '../address-checks.ts';
-import type { AddressChecks } from '../address-checks.ts';
+import { checkCallback, mediaUrlNotAllowed, notAWebAddress, type AddressChecks } from '../address-checks.ts';
 import type { Caller } from '../../access/caller.ts';
 import { invalidParameter } from '../../errors/errors.ts';
 import { fileIdOf } from '../../models/user-file.ts';
@@ -10,8 +9,7 @@ import type { Understood } from '../../intake/understand.ts';
 import { overruled } from '../../intake/warnings.ts';
 import { applyKeyRules } from '../key-rules.ts';
 import { parseInput } from '../validation.ts';
-import { consumedMetadataNames, videoBodySchema } from './video-body.ts';
-import type { VideoBody, VideoMetadata } from './video-body.ts';
+import { consumedMetadataNames, videoBodySchema, type VideoBody, type VideoMetadata } from './video-body.ts';
 
 export interface ParsedVideo {
   readonly request: AskedVideo;

@@ -1,11 +1,9 @@
 import { periods } from '../../base/periods.ts';
 import { limitRound, walk } from '../../base/walk.ts';
 import { serviceUnavailable } from '../../errors/errors.ts';
-import { imageLeaseIdLength } from '../../store/image-leases.ts';
-import type { ImageLeaseStore, OwedCharge } from '../../store/image-leases.ts';
+import { imageLeaseIdLength, type ImageLeaseStore, type OwedCharge } from '../../store/image-leases.ts';
 import type { CloseHold } from './close-hold.ts';
-import { createProcessLease } from './process-lease.ts';
-import type { ProcessLease, ProcessLeaseDeps } from './process-lease.ts';
+import { createProcessLease, type ProcessLease, type ProcessLeaseDeps } from './process-lease.ts';
 
 export interface ImageLeasesDeps extends ProcessLeaseDeps {
   readonly leases: ImageLeaseStore;

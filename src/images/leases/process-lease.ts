@@ -1,9 +1,7 @@
 import { periods } from '../../base/periods.ts';
-import { imageIdPrefix, randomBase62 } from '../../base/ids.ts';
+import { imageIdPrefix, randomBase62, type RandomBytes } from '../../base/ids.ts';
 import { racePoint } from '../../base/race-point.ts';
-import type { RandomBytes } from '../../base/ids.ts';
-import { imageLeaseIdLength } from '../../store/image-leases.ts';
-import type { ImageLeaseStore } from '../../store/image-leases.ts';
+import { imageLeaseIdLength, type ImageLeaseStore } from '../../store/image-leases.ts';
 
 /** A process that has not renewed its lease for this long, by its own clock, starts no more work under it. */
 export const leaseMs = 60_000;

@@ -1,6 +1,5 @@
 import { createTurns } from '../../base/turns.ts';
-import { unlimited, walk } from '../../base/walk.ts';
-import type { IsOver, StepTime, Walked } from '../../base/walk.ts';
+import { unlimited, walk, type IsOver, type StepTime, type Walked } from '../../base/walk.ts';
 import { createSightings } from '../../process/sightings.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Ledger } from '../../ledger/ledger.ts';

@@ -2,8 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-import { firstThatWorks } from './first-that-works.ts';
-import type { Attempt, Source } from './first-that-works.ts';
+import { firstThatWorks, type Attempt, type Source } from './first-that-works.ts';
 import type { LocalOptions } from './local-options.ts';
 import { digestProblem, unpinnedNotice } from './pinned-digests.ts';
 import { inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';

@@ -1,10 +1,8 @@
 import { defined } from '../../base/defined.ts';
-import { everyField } from '../../models/model-facts.ts';
-import type { ParameterFacts, VideoFacts } from '../../models/model-facts.ts';
+import { everyField, type ParameterFacts, type VideoFacts } from '../../models/model-facts.ts';
 import { arkRetired } from './ark-retired.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
-import { seedanceFamilies } from '../shared/seedance-models.ts';
-import type { SeedanceFamily } from '../shared/seedance-models.ts';
+import { seedanceFamilies, type SeedanceFamily } from '../shared/seedance-models.ts';
 import {
   draftResolution,
   seedanceShapes,

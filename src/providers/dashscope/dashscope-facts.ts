@@ -1,7 +1,6 @@
 import type { MediaFacts, VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
-import { wanModels } from './dashscope-models.ts';
-import type { WanModel } from './dashscope-models.ts';
+import { wanModels, type WanModel } from './dashscope-models.ts';
 
 /** Pixel sizes by resolution and ratio. Source: the vendor's list of common sizes. */
 export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {

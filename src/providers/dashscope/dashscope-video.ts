@@ -3,8 +3,7 @@ import { passedOn } from '../../models/facts-of-request.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import type { PlainFacts } from '../../models/model-facts.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
-import type { DashscopeJob } from './dashscope-answer.ts';
-import { linkExpiry } from './dashscope-answer.ts';
+import { linkExpiry, type DashscopeJob } from './dashscope-answer.ts';
 import {
   cancelDashscopeTask,
   dashscopeListMax,
@@ -13,8 +12,7 @@ import {
   submitDashscopeTask,
 } from './dashscope-task.ts';
 import { dashscopeFacts, videoSizes } from './dashscope-facts.ts';
-import { wanModel } from './dashscope-models.ts';
-import type { WanModel } from './dashscope-models.ts';
+import { wanModel, type WanModel } from './dashscope-models.ts';
 import { defined } from '../../base/defined.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
 import type { OperationStatus, RequestIssue, SubmitContext, VideoProvider } from '../provider.ts';

@@ -4,8 +4,7 @@ import { defined } from '../../base/defined.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { optionalText, refusalError } from '../shared/http-outcome.ts';
-import type { UpstreamError } from '../provider.ts';
-import type { HttpRequestOptions, HttpResponse, ProviderContext } from '../provider.ts';
+import type { UpstreamError, HttpRequestOptions, HttpResponse, ProviderContext } from '../provider.ts';
 
 interface FalRequest {
   readonly method: HttpRequestOptions['method'];

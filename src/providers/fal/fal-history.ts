@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { historyUrl, isModelName, isRequestId, operationOf } from './fal-address.ts';
 import { callFal, falError, readFalRefusal } from './fal-call.ts';
-import { falFailure, falSuccess } from './fal-result.ts';
-import type { Outcome } from './fal-result.ts';
+import { falFailure, falSuccess, type Outcome } from './fal-result.ts';
 import type { GenerationRequest } from '../../models/request.ts';
 import {
   isSuccess,

@@ -1,5 +1,4 @@
-import { createPublicKey } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { keysUrl } from './fal-address.ts';
 import { isSuccess, readableItems, unreadableError } from '../shared/http-outcome.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { klingFailures } from './kling-failures.ts';
-import { sumCosts } from '../../money/cost.ts';
-import type { Cost } from '../../money/cost.ts';
+import { sumCosts, type Cost } from '../../money/cost.ts';
 import { defined } from '../../base/defined.ts';
 import {
   optionalNumber,

@@ -3,8 +3,7 @@ import { klingFailures } from './kling-failures.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
 import { jsonWebToken } from '../shared/json-web-token.ts';
-import { UpstreamError } from '../provider.ts';
-import type { HttpResponse, ProviderContext } from '../provider.ts';
+import { UpstreamError, type HttpResponse, type ProviderContext } from '../provider.ts';
 import type { JsonObject } from '../../models/request.ts';
 
 interface KlingRequest {

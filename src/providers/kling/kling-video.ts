@@ -1,12 +1,9 @@
-import { klingStatus, readKlingJob, readKlingJobs } from './kling-answer.ts';
-import type { KlingJob } from './kling-answer.ts';
-import { isUnknownJob } from './kling-call.ts';
-import type { KlingCall } from './kling-call.ts';
+import { klingStatus, readKlingJob, readKlingJobs, type KlingJob } from './kling-answer.ts';
+import { isUnknownJob, type KlingCall } from './kling-call.ts';
 import { parseKlingCallback } from './kling-callback.ts';
 import { klingFacts } from './kling-facts.ts';
 import { isLegacyKling, klingInputs, readElements } from './kling-inputs.ts';
-import { buildKlingVideo, legacyVideoPath } from './kling-request.ts';
-import type { KlingSubmission } from './kling-request.ts';
+import { buildKlingVideo, legacyVideoPath, type KlingSubmission } from './kling-request.ts';
 import { unknownJob, unreadableError } from '../shared/http-outcome.ts';
 import { issue } from '../shared/request-issue.ts';
 import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';

@@ -1,5 +1,4 @@
-import { askReplicate, callReplicate, readPage, readPrediction } from './replicate-call.ts';
-import type { Prediction } from './replicate-call.ts';
+import { askReplicate, callReplicate, readPage, readPrediction, type Prediction } from './replicate-call.ts';
 import { replicateFailures } from './replicate-failures.ts';
 import type { GenerationRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';

@@ -4,8 +4,7 @@ import { defined } from '../../base/defined.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
-import { UpstreamError } from '../provider.ts';
-import type { HttpResponse, ProviderContext } from '../provider.ts';
+import { UpstreamError, type HttpResponse, type ProviderContext } from '../provider.ts';
 
 /** Sent as a header. The vendor rejects every call without it. */
 const version = '2024-11-06';

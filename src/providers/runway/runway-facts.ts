@@ -1,10 +1,8 @@
 import { defined } from '../../base/defined.ts';
 import type { FactsCondition, MediaPart, PlainFacts, VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
-import { runwayModels } from './runway-models.ts';
-import type { RunwayModel, Shapes } from './runway-models.ts';
-import { secondsUnsaid, shapesOf, usualFirst } from './runway-shape.ts';
-import type { RunwayInputs } from './runway-shape.ts';
+import { runwayModels, type RunwayModel, type Shapes } from './runway-models.ts';
+import { secondsUnsaid, shapesOf, usualFirst, type RunwayInputs } from './runway-shape.ts';
 
 /** Runway accepts HTTPS addresses with a domain name, data URLs, and uploads to the vendor. */
 export const runwayAddresses = { schemes: ['https', 'data', 'runway'], characters: 2048 };

@@ -2,11 +2,9 @@ import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
 import { passedOn } from '../../models/facts-of-request.ts';
 import { readFacts } from '../shared/read-facts.ts';
-import { runwayModel } from './runway-models.ts';
+import { runwayModel, type RunwayModel } from './runway-models.ts';
 import { runwayFacts } from './runway-facts.ts';
-import { runwayInputs, secondsUnsaid, shapeFields } from './runway-shape.ts';
-import type { RunwayModel } from './runway-models.ts';
-import type { RunwayInputs } from './runway-shape.ts';
+import { runwayInputs, secondsUnsaid, shapeFields, type RunwayInputs } from './runway-shape.ts';
 import type { SubmitContext } from '../provider.ts';
 import type { RunwaySubmission } from './runway-task.ts';
 

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { failureOfRow, findFailureRow, knownWords } from './failure-table.ts';
-import { failureOfOutcome } from '../../errors/failure.ts';
-import type { Failure } from '../../errors/failure.ts';
+import { failureOfOutcome, type Failure } from '../../errors/failure.ts';
 import type { FailureRow, FailureTable, Refusal } from './failure-table.ts';
-import { UpstreamError } from '../provider.ts';
-import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider.ts';
+import { UpstreamError, type HttpResponse, type ProviderContext, type UpstreamOutcome } from '../provider.ts';
 
 /**
  * An upstream that explains its rejection in its own format has read the request and not accepted it. An edge proxy's

@@ -14,8 +14,7 @@ import {
   signedUrlExpiry,
   unreadableError,
 } from './http-outcome.ts';
-import { jobFailure, knownWords } from './failure-table.ts';
-import type { FailureTable, Refusal } from './failure-table.ts';
+import { jobFailure, knownWords, type FailureTable, type Refusal } from './failure-table.ts';
 import { createStreamedImages } from './streamed-images.ts';
 import { imageAddress, imageAnswerBytesMax, imageFile } from './image-input.ts';
 import { tokenUsage } from './job-status.ts';

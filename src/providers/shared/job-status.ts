@@ -1,12 +1,9 @@
 import type { Cost } from '../../money/cost.ts';
 import { defined } from '../../base/defined.ts';
-import { isModeration } from '../../errors/failure.ts';
-import type { Failure } from '../../errors/failure.ts';
+import { isModeration, type Failure } from '../../errors/failure.ts';
 import type { SettleFacts, Usage } from '../../money/settle-facts.ts';
-import { UpstreamError } from '../provider.ts';
-import type { OperationStatus } from '../provider.ts';
-import { jobFailure, knownWords } from './failure-table.ts';
-import type { FailureTable } from './failure-table.ts';
+import { UpstreamError, type OperationStatus } from '../provider.ts';
+import { jobFailure, knownWords, type FailureTable } from './failure-table.ts';
 
 type FailedStatus = Extract<OperationStatus, { state: 'failed' }>;
 

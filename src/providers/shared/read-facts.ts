@@ -1,11 +1,8 @@
 import { defined } from '../../base/defined.ts';
-import { shapeOf } from '../../base/image-sizes.ts';
-import type { ImageShape } from '../../base/image-sizes.ts';
-import { factsFor, passedOn } from '../../models/facts-of-request.ts';
-import { servedFacts } from '../../models/facts-table.ts';
-import type { FactsBasis } from '../../models/facts-of-request.ts';
+import { shapeOf, type ImageShape } from '../../base/image-sizes.ts';
+import { factsFor, passedOn, type FactsBasis } from '../../models/facts-of-request.ts';
+import { servedFacts, type FactsSource } from '../../models/facts-table.ts';
 import type { PlainFacts } from '../../models/model-facts.ts';
-import type { FactsSource } from '../../models/facts-table.ts';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import type { ProviderContext } from '../provider.ts';
 

@@ -1,8 +1,7 @@
 import { defined } from '../../base/defined.ts';
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { VideoRequest } from '../../models/request.ts';
-import { seedanceFamily, seedanceFramesPerSecond } from './seedance-models.ts';
-import type { SeedanceFamily } from './seedance-models.ts';
+import { seedanceFamily, seedanceFramesPerSecond, type SeedanceFamily } from './seedance-models.ts';
 import type { EstimateOutput, PossibleOutput } from '../provider.ts';
 
 type Size = readonly [width: number, height: number];

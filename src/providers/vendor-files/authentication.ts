@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { UpstreamError } from '../provider.ts';
+import { UpstreamError, type ProviderContext } from '../provider.ts';
 import type { Authentication } from '../../models/vendor-file.ts';
 import { bearer } from '../shared/http-outcome.ts';
 import { jsonWebToken } from '../shared/json-web-token.ts';
-import type { ProviderContext } from '../provider.ts';
 
 export interface Unsigned {
   readonly method: string;

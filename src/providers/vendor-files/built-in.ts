@@ -4,11 +4,9 @@ import { parse } from 'yaml';
 import { once } from '../../base/once.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { keep, keptPath, readKept } from '../../process/kept-files.js';
-import { vendorFileSchema } from '../../models/vendor-file.ts';
-import type { VendorFile } from '../../models/vendor-file.ts';
+import { vendorFileSchema, type VendorFile } from '../../models/vendor-file.ts';
 import type { Provider } from '../provider.ts';
-import { ExpressionError } from './expressions.ts';
-import type { Evaluator } from './expressions.ts';
+import { ExpressionError, type Evaluator } from './expressions.ts';
 import { fileProvider } from './file-provider.ts';
 
 export function builtInFile(url: URL): VendorFile {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
-import { patternMatcher, wordsMatcher } from '../../models/vendor-file.ts';
-import type { VendorFile } from '../../models/vendor-file.ts';
+import { patternMatcher, wordsMatcher, type VendorFile } from '../../models/vendor-file.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import type { OutgoingJson, OutgoingObject } from '../shared/file-data-url.ts';
 import {
@@ -16,10 +15,8 @@ import { UpstreamError } from '../provider.ts';
 import type { HttpRequestOptions, HttpResponse, Operation, ProviderContext } from '../provider.ts';
 import { credentialsOf } from './authentication.ts';
 import { codeCharactersMax, errorIn } from './answers.ts';
-import { ExpressionError, ExpressionLimitError } from './expressions.ts';
-import type { Bindings, Evaluator } from './expressions.ts';
-import { hasFiles, markLargeTexts } from './media-marks.ts';
-import type { MediaMarks } from './media-marks.ts';
+import { ExpressionError, ExpressionLimitError, type Bindings, type Evaluator } from './expressions.ts';
+import { hasFiles, markLargeTexts, type MediaMarks } from './media-marks.ts';
 
 export interface Calling {
   readonly file: VendorFile;

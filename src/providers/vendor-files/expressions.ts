@@ -1,7 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { parseJson } from '../../base/parse-json.ts';
-import { startThread, startThreadClock } from '../../process/thread.ts';
-import type { Thread } from '../../process/thread.ts';
+import { startThread, startThreadClock, type Thread } from '../../process/thread.ts';
 
 export interface Evaluator {
   evaluate(source: string, input: unknown, bindings?: Bindings): Promise<unknown>;

@@ -8,12 +8,10 @@ import { withTypedAnswers } from '../typed-answers.ts';
 import { vendorBalance } from '../shared/vendor-balance.ts';
 import type { ImageTaskProvider, Provider, TaskProvider, VideoProvider } from '../provider.ts';
 import { keyHeaders } from './authentication.ts';
-import { callVendor, failureTableOf, readAnswer } from './call.ts';
-import type { Calling } from './call.ts';
+import { callVendor, failureTableOf, readAnswer, type Calling } from './call.ts';
 import { createExpressions } from './expressions.ts';
 import { imagesAtOnce } from './images-at-once.ts';
-import { cancelJob, findJobs, hasEnded, jobStatus, listJobs, submitJob } from './jobs.ts';
-import type { JobCalling } from './jobs.ts';
+import { cancelJob, findJobs, hasEnded, jobStatus, listJobs, submitJob, type JobCalling } from './jobs.ts';
 
 export type FileProviders = (file: VendorFile) => Provider;
 

@@ -7,8 +7,7 @@ import { isSuccess, optionalText, unreadableError } from '../shared/http-outcome
 import { imageAnswerBytesMax } from '../shared/image-input.ts';
 import type { GeneratedImages, ImageContext, SynchronousImageProvider } from '../provider.ts';
 import { costOf, factsOf, listOf, readStatus } from './answers.ts';
-import { buildRequest, callVendor, readAnswer, throwErrorIn } from './call.ts';
-import type { Calling } from './call.ts';
+import { buildRequest, callVendor, readAnswer, throwErrorIn, type Calling } from './call.ts';
 import { createMediaMarks, markLargeTexts } from './media-marks.ts';
 import { requestView } from './request-view.ts';
 

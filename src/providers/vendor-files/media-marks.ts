@@ -1,7 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { ImageInput } from '../../models/request.ts';
-import { FileDataUrl } from '../shared/file-data-url.ts';
-import type { OutgoingJson, OutgoingObject } from '../shared/file-data-url.ts';
+import { FileDataUrl, type OutgoingJson, type OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress, imageBase64, imageFile, withoutDataHead } from '../shared/image-input.ts';
 import type { ImageFile } from '../shared/image-input.ts';
 import { LargeText } from '../shared/large-json.ts';

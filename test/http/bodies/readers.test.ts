@@ -18,8 +18,7 @@ import { longDataUrlBytesMin } from '../../../src/http/images/data-url-file.ts';
 import { MediaSplitter } from '../../../src/http/images/media-splitter.ts';
 import { MultipartParser } from '../../../src/http/images/multipart-parser.ts';
 import { openSpool } from '../../../src/http/images/spool.ts';
-import { openImageWorkspaces } from '../../../src/images/workspace.ts';
-import type { ImageWorkspaces } from '../../../src/images/workspace.ts';
+import { openImageWorkspaces, type ImageWorkspaces } from '../../../src/images/workspace.ts';
 
 const endless = { reserve: () => undefined };
 let root: string;

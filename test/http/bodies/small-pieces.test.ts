@@ -5,8 +5,7 @@ import { callbackBody, jsonBody } from '../../../src/http/body.ts';
 import { createBodyBudget } from '../../../src/http/bodies/body-budget.ts';
 import type { BodyReader } from '../../../src/http/bodies/consume-body.ts';
 import { imageBody } from '../../../src/http/images/image-upload.ts';
-import { openImageWorkspaces } from '../../../src/images/workspace.ts';
-import type { ImageWorkspaces } from '../../../src/images/workspace.ts';
+import { openImageWorkspaces, type ImageWorkspaces } from '../../../src/images/workspace.ts';
 import { png } from '../../images/support.ts';
 
 /** A body costs work in proportion to its bytes, however small the pieces in which it arrives. */

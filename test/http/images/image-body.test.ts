@@ -10,10 +10,8 @@ import {
   watchTemporaryFiles,
 } from '../../images/support.ts';
 import type { ImageUpstream } from '../../images/support.ts';
-import { startGateway } from '../../support/gateway.ts';
-import { postForm } from '../../support/client.ts';
-import type { Answer, TestAccount } from '../../support/client.ts';
-import type { TestGateway } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { postForm, type Answer, type TestAccount } from '../../support/client.ts';
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

@@ -2,10 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { imageYaml, pixel, sendImages, startImageUpstream } from '../../images/support.ts';
 import type { ImageUpstream } from '../../images/support.ts';
-import { postForm } from '../../support/client.ts';
-import type { TestAccount } from '../../support/client.ts';
-import { startGateway } from '../../support/gateway.ts';
-import type { TestGateway } from '../../support/gateway.ts';
+import { postForm, type TestAccount } from '../../support/client.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
 
 /** Sends every known field of the OpenAPI document with every wrong type, to every route and in every form. */
 

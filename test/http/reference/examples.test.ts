@@ -8,8 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { choosePort } from '../../../src/local/servers/ports.ts';
 import { programsOn } from '../../support/docs-page.ts';
-import { startGateway } from '../../support/gateway.ts';
-import type { TestGateway } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
 
 const yaml = readFileSync(
   new URL('../../../src/local/gateway.local.yaml', import.meta.url),

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { adminCaller } from '../../support/client.ts';
-import { useHttpWorld } from '../../support/http-world.ts';
-import type { Server } from '../../support/http-world.ts';
+import { useHttpWorld, type Server } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_accept_operator_invitation');
 const path = '/invitations/operators/accept';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { adminCaller, send } from '../../support/client.ts';
-import type { AdminCall } from '../../support/client.ts';
+import { adminCaller, send, type AdminCall } from '../../support/client.ts';
 import { adminToken, useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_add_operator');

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestAccount } from '../../support/client.ts';
-import { startGateway } from '../../support/gateway.ts';
-import type { TestGateway } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { insertTask } from './image-tasks.ts';
 
 let gateway: TestGateway;

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { imageYaml, pixel, sendImages, startImageUpstream } from '../../images/support.ts';
 import type { ImageUpstream } from '../../images/support.ts';
-import { startGateway } from '../../support/gateway.ts';
-import type { TestGateway } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
 
 let upstream: ImageUpstream;

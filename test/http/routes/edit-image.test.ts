@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -12,10 +11,8 @@ import {
   watchTemporaryFiles,
 } from '../../images/support.ts';
 import type { ImageUpstream } from '../../images/support.ts';
-import { startGateway } from '../../support/gateway.ts';
-import { postForm } from '../../support/client.ts';
-import type { Answer, TestAccount } from '../../support/client.ts';
-import type { TestGateway } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { postForm, type Answer, type TestAccount } from '../../support/client.ts';
 
 let upstream: ImageUpstream;
 let media: Server;

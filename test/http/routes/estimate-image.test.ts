@@ -4,10 +4,8 @@ import { parseGatewayConfig } from '../../../src/config/gateway-file.ts';
 import { providers } from '../../../src/providers/index.ts';
 import { createCatalogue } from '../../../src/routing/catalogue.ts';
 import { imageYaml, pixel } from '../../images/support.ts';
-import { caller } from '../../support/client.ts';
-import type { Call } from '../../support/client.ts';
-import { useHttpWorld } from '../../support/http-world.ts';
-import type { Server } from '../../support/http-world.ts';
+import { caller, type Call } from '../../support/client.ts';
+import { useHttpWorld, type Server } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_estimate_image');
 

@@ -12,8 +12,7 @@ import { createDirectoryStorage } from '../../../src/results/directory-storage.t
 import { createMediaLinks } from '../../../src/results/media-links.ts';
 import type { ResultStorage } from '../../../src/results/storage.ts';
 import type { Answer, TestAccount } from '../../support/client.ts';
-import { useHttpWorld } from '../../support/http-world.ts';
-import type { HttpWorld, Server } from '../../support/http-world.ts';
+import { useHttpWorld, type HttpWorld, type Server } from '../../support/http-world.ts';
 
 export const clip = readClip('16x9');
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { startDraftsNode } from '../../support/drafts-node.ts';
-import type { DraftsNode } from '../../support/drafts-node.ts';
+import { startDraftsNode, type DraftsNode } from '../../support/drafts-node.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_config_draft_entry');

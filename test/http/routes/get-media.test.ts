@@ -6,8 +6,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDirectoryStorage } from '../../../src/results/directory-storage.ts';
 import { createMediaLinks } from '../../../src/results/media-links.ts';
-import { useHttpWorld } from '../../support/http-world.ts';
-import type { Server } from '../../support/http-world.ts';
+import { useHttpWorld, type Server } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_media');
 const task = 'task_0000000000000000000000';

@@ -4,8 +4,7 @@ import { createReadTrends } from '../../../src/observability/read-trends.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { readLedgerFlows } from '../../../src/ledger/flows.ts';
 import { createRollupStore } from '../../../src/store/rollups.ts';
-import { emptyFlow, latenessAt } from '../../../src/reports/flow.ts';
-import type { FlowsAsked } from '../../../src/reports/flow.ts';
+import { emptyFlow, latenessAt, type FlowsAsked } from '../../../src/reports/flow.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_trends');

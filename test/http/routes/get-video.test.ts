@@ -1,10 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { useHttpWorld } from '../../support/http-world.ts';
 import { classified } from '../../../src/task/task.ts';
-import { learnedTimes } from '../../../src/models/render-times.ts';
-import type { RenderKind } from '../../../src/models/render-times.ts';
-import { caller } from '../../support/client.ts';
-import type { TestAccount } from '../../support/client.ts';
+import { learnedTimes, type RenderKind } from '../../../src/models/render-times.ts';
+import { caller, type TestAccount } from '../../support/client.ts';
 import { succeededWith } from '../../support/task-records.ts';
 
 const world = useHttpWorld('http_get_video');

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { adminCaller } from '../../support/client.ts';
-import type { AdminCall } from '../../support/client.ts';
+import { adminCaller, type AdminCall } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_invite_operator');

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { beforeAll, expect, it } from 'vitest';
 import { createDirectoryStorage } from '../../../src/results/directory-storage.ts';
 import { createMediaLinks } from '../../../src/results/media-links.ts';
-import { useHttpWorld } from '../../support/http-world.ts';
-import type { Server } from '../../support/http-world.ts';
+import { useHttpWorld, type Server } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_preflight_media');
 let node: Server;

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runPlanned } from '../../cli/support.ts';
 import type { TestAccount } from '../../support/client.ts';
-import { startGateway } from '../../support/gateway.ts';
-import type { TestGateway } from '../../support/gateway.ts';
-import { imageYaml, startImageUpstream } from '../../images/support.ts';
-import type { ImageUpstream } from '../../images/support.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { imageYaml, startImageUpstream, type ImageUpstream } from '../../images/support.ts';
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createCloseHold } from '../../../src/images/leases/close-hold.ts';
-import { createImageLeases } from '../../../src/images/leases/image-leases.ts';
-import type { ImageLeases } from '../../../src/images/leases/image-leases.ts';
+import { createImageLeases, type ImageLeases } from '../../../src/images/leases/image-leases.ts';
 import { createReleaseDeadLeases } from '../../../src/images/leases/release-dead-leases.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { pauseFirstAt } from '../../support/race.ts';
 import { laggingLedger } from '../../support/stale-reads.ts';
 import type { TestAccount } from '../../support/client.ts';
-import type { TestGateway } from '../../support/gateway.ts';
 
 let gateway: TestGateway;
 let account: TestAccount;

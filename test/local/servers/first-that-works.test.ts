@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstThatWorks } from '../../../src/local/servers/first-that-works.ts';
-import type { Source } from '../../../src/local/servers/first-that-works.ts';
+import { firstThatWorks, type Source } from '../../../src/local/servers/first-that-works.ts';
 
 function tryAll(outcomes: readonly ('works' | 'fails' | 'fails slowly')[]) {
   const tried: number[] = [];

@@ -2,8 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { BSON } from 'mongodb';
-import type { Document } from 'mongodb';
+import { BSON, type Document } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
 
 import type { LocalOptions } from '../../../src/local/servers/local-options.ts';

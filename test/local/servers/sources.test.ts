@@ -160,9 +160,7 @@ it('mongodb: a jar that is not pinned is rejected, and none is kept', async () =
 });
 
 it('a download without a digest is reported as such', () => {
-  expect(unpinnedNotice('MongoDB', 'a.example')).toContain(
-    'no digest is known for the files from a.example',
-  );
+  expect(unpinnedNotice('MongoDB', 'a.example')).toContain('no digest is known for the files from a.example');
 });
 
 it('temporal: pip runs once, for the download, and a failure explains why', async () => {

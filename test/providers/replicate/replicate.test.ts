@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/models/request.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
 import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
-import { canned, fixture, providerContext, videoIssue, videoRequest } from '../support.ts';
-import type { CannedAnswer } from '../support.ts';
+import { canned, fixture, providerContext, videoIssue, videoRequest, type CannedAnswer } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = replicate;

@@ -1,10 +1,8 @@
 import type { Stand } from '../../stand/stand.ts';
 import type { BenchGateway } from './gateway.ts';
 import type { BenchOptions } from './options.ts';
-import { short } from './report.ts';
-import type { Goal, Report } from './report.ts';
-import { measureInTurns, middleOf, roundsOf, rowsOf } from './rounds.ts';
-import type { Measured, Subject } from './rounds.ts';
+import { short, type Goal, type Report } from './report.ts';
+import { measureInTurns, middleOf, roundsOf, rowsOf, type Measured, type Subject } from './rounds.ts';
 
 interface Compared {
   readonly title: string;

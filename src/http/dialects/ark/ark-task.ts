@@ -5,8 +5,7 @@ import type { MediaUrl } from '../../../models/stored-media.ts';
 import type { Task } from '../../../task/record.ts';
 import type { TaskStatus } from '../../../task/task.ts';
 import { unixSeconds } from '../../presenters/unix-seconds.ts';
-import { presentTask } from '../../presenters/video-task.ts';
-import type { taskFields } from '../../presenters/video-task.ts';
+import { presentTask, type taskFields } from '../../presenters/video-task.ts';
 
 export const arkStatuses = ['queued', 'running', 'cancelled', 'succeeded', 'failed', 'expired'] as const;
 export type ArkStatus = (typeof arkStatuses)[number];

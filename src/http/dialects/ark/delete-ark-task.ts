@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { cancelTask } from '../../videos/cancel-task.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { arkDialect } from './ark-dialect.ts';

@@ -1,16 +1,13 @@
 import { z } from 'zod';
-import { isWithin } from '../../../base/key-scope.ts';
-import type { Reach } from '../../../base/key-scope.ts';
+import { isWithin, type Reach } from '../../../base/key-scope.ts';
 import { defined } from '../../../base/defined.ts';
 import type { Task } from '../../../task/record.ts';
 import type { TaskStatus } from '../../../task/task.ts';
 import { queryNumber } from '../../query-fields.ts';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { arkDialect } from './ark-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
-import { arkStatuses, arkTaskSchema, presentArkTask } from './ark-task.ts';
-import type { ArkStatus } from './ark-task.ts';
+import { arkStatuses, arkTaskSchema, presentArkTask, type ArkStatus } from './ark-task.ts';
 
 /** The maximum number of tasks searched. This API uses page numbers, so the number must be limited. */
 const tasksMax = 500;

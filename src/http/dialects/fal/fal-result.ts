@@ -4,10 +4,8 @@ import { isModeration } from '../../../errors/failure.ts';
 import type { Task } from '../../../task/record.ts';
 import { costHeaders } from '../../cost-headers.ts';
 import { presentWarnings } from '../../presenters/image.ts';
-import { presentTask } from '../../presenters/video-task.ts';
-import type { taskFields } from '../../presenters/video-task.ts';
-import { jsonReply } from '../../route.ts';
-import type { Route, TextReply } from '../../route.ts';
+import { presentTask, type taskFields } from '../../presenters/video-task.ts';
+import { jsonReply, type Route, type TextReply } from '../../route.ts';
 import { falErrorSchema, invalidInput, presentFalError } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 

@@ -1,9 +1,7 @@
 import type { Task } from '../../../task/record.ts';
-import { jsonReply } from '../../route.ts';
-import type { TextReply } from '../../route.ts';
+import { jsonReply, type TextReply } from '../../route.ts';
 import { changesOf } from '../../task-changes.ts';
-import { createFalTask } from './fal-create.ts';
-import type { FalCreate } from './fal-create.ts';
+import { createFalTask, type FalCreate } from './fal-create.ts';
 import { presentFalError } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import { namedReply, replyWithFalResult } from './fal-result.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { keyRoute, type Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { missingResult } from '../../videos/video-content.ts';
 import { falDialect } from './fal-dialect.ts';

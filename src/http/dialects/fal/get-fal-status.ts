@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isTerminal } from '../../../task/task.ts';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { pollAfterSeconds } from '../../videos/query-task.ts';
 import { falDialect } from './fal-dialect.ts';

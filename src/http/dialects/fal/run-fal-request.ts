@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { keyRoute, type Route } from '../../route.ts';
 import { anyFields } from '../../body-fields.ts';
 import { falBody } from './fal-body.ts';
 import { falCreate } from './fal-create.ts';

@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import type { Task } from '../../../task/record.ts';
 import { eventStream, eventStreamType } from '../../event-stream.ts';
-import { keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { keyRoute, type Route } from '../../route.ts';
 import { changesOf } from '../../task-changes.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { falDialect } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
-import { falRequestParams, presentFalRequest } from './fal-request.ts';
-import type { FalFacts } from './fal-request.ts';
+import { falRequestParams, presentFalRequest, type FalFacts } from './fal-request.ts';
 import { namedReply } from './fal-result.ts';
 
 /** Comments keep the connection alive. Proxies close a connection after a minute of silence, some after 30 s. */

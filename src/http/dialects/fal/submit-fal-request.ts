@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { anyFields } from '../../body-fields.ts';
 import { falBody } from './fal-body.ts';
 import { createFalTask, falCreate } from './fal-create.ts';

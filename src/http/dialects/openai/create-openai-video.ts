@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { anyFields } from '../../body-fields.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../../../errors/errors.ts';
 import { isTerminal } from '../../../task/task.ts';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { cancelTask } from '../../videos/cancel-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { progressHeaders } from '../../videos/query-task.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';

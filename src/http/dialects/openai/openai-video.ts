@@ -5,8 +5,7 @@ import type { Task } from '../../../task/record.ts';
 import type { TaskStatus } from '../../../task/task.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { unixSeconds } from '../../presenters/unix-seconds.ts';
-import { presentTask } from '../../presenters/video-task.ts';
-import type { taskFields } from '../../presenters/video-task.ts';
+import { presentTask, type taskFields } from '../../presenters/video-task.ts';
 
 /** Source: the official client (openai 7.57, `resources/videos.d.ts`). */
 export const openaiVideoSchema = z

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { imageFields, namesOf } from '../../../intake/names.ts';
 import { documentedWaitingBody, understandImage } from '../../images/image-body.ts';
-import { imageEvent, presentErrorEvent } from '../../presenters/image-event.ts';
-import type { ImageStreamPresenter } from '../../presenters/image-event.ts';
+import { imageEvent, presentErrorEvent, type ImageStreamPresenter } from '../../presenters/image-event.ts';
 import { arrayOf, imageTypeOf, mergeText, presentWarnings, withData } from '../../presenters/image.ts';
 import type { ImagePresenter } from '../../presenters/image.ts';
 import { chatUsageSchema, presentChatUsage } from '../../presenters/image-usage.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { presentWarnings } from '../../presenters/image.ts';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { anyFields } from '../../body-fields.ts';
 import { understandVideo } from '../../videos/video-body.ts';

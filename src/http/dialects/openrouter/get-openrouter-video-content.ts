@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { queryNumber } from '../../query-fields.ts';
-import { keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { keyRoute, type Route } from '../../route.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { contentOperation, replyWithContent } from '../../videos/video-content.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';

@@ -3,8 +3,7 @@ import type { ModelConfig } from '../../../config/gateway-file.ts';
 import { factsFor } from '../../../models/facts-of-request.ts';
 import type { OfferedFacts } from '../../../models/offered-facts.ts';
 import { videoShapes } from '../../../models/video-shapes.ts';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 

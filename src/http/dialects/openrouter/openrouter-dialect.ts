@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { errorTable } from '../../../errors/errors.ts';
-import type { GatewayError } from '../../../errors/errors.ts';
+import { errorTable, type GatewayError } from '../../../errors/errors.ts';
 import { presentError } from '../../error-response.ts';
 import type { Dialect } from '../dialect.ts';
 

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { MediaUrl } from '../../../models/stored-media.ts';
 import type { Task } from '../../../task/record.ts';
 import type { TaskStatus } from '../../../task/task.ts';
-import { presentTask } from '../../presenters/video-task.ts';
-import type { taskFields } from '../../presenters/video-task.ts';
+import { presentTask, type taskFields } from '../../presenters/video-task.ts';
 
 const statuses = ['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired'] as const;
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isTerminal } from '../../../task/task.ts';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { cancelTask } from '../../videos/cancel-task.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';

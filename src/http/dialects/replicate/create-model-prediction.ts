@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { keyRoute, type Route } from '../../route.ts';
 import { answerWithPrediction, predictionCreate } from './prediction-create.ts';
 import { anyFields } from '../../body-fields.ts';
 import { modelOf } from '../create-any-task.ts';

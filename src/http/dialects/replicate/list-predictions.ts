@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../../../base/defined.ts';
 import type { GenerationRequest } from '../../../models/request.ts';
-import { jsonReply, keyRoute } from '../../route.ts';
-import type { Route } from '../../route.ts';
+import { jsonReply, keyRoute, type Route } from '../../route.ts';
 import { pageOfTasks } from '../../videos/list-account-tasks.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
 import { replicateDialect } from './replicate-dialect.ts';

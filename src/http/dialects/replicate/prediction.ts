@@ -4,8 +4,7 @@ import type { GenerationRequest } from '../../../models/request.ts';
 import type { MediaUrl } from '../../../models/stored-media.ts';
 import type { Task } from '../../../task/record.ts';
 import type { TaskStatus } from '../../../task/task.ts';
-import { presentTask } from '../../presenters/video-task.ts';
-import type { taskFields } from '../../presenters/video-task.ts';
+import { presentTask, type taskFields } from '../../presenters/video-task.ts';
 
 /** `aborted` is omitted on purpose. The official client does not recognise it as final and would poll forever. */
 const statuses = ['starting', 'processing', 'succeeded', 'failed', 'canceled'] as const;

@@ -3,8 +3,7 @@ import type { Fixture, VendorFile } from '../../../models/vendor-file.ts';
 import type { Provider } from '../../provider.ts';
 import { creationTests } from './creation-tests.ts';
 import { factsTests } from './facts-tests.ts';
-import { specimensOf } from './specimens.ts';
-import type { Specimens } from './specimens.ts';
+import { specimensOf, type Specimens } from './specimens.ts';
 import { statusTests } from './status-tests.ts';
 import type { VerificationTest } from './verify.ts';
 

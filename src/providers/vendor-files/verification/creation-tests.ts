@@ -1,11 +1,8 @@
 import { isRecord } from '../../../base/is-record.ts';
 import type { Conformance } from './conformance.ts';
-import { createDouble, shown, testKey, testMarker } from './double.ts';
-import type { DoubleAnswer, SentRequest } from './double.ts';
-import { runStep } from './run-step.ts';
-import type { Outcome } from './run-step.ts';
-import { withTexts } from './specimens.ts';
-import type { RecordedAnswer, Specimen } from './specimens.ts';
+import { createDouble, shown, testKey, testMarker, type DoubleAnswer, type SentRequest } from './double.ts';
+import { runStep, type Outcome } from './run-step.ts';
+import { withTexts, type RecordedAnswer, type Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 import { isPlain, isToken } from '../../../base/plain-text.ts';
 

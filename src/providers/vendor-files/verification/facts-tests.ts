@@ -1,6 +1,5 @@
 import { canonicalJson } from '../../../base/canonical-json.ts';
-import { servedFacts } from '../../../models/facts-table.ts';
-import type { FactsSource } from '../../../models/facts-table.ts';
+import { servedFacts, type FactsSource } from '../../../models/facts-table.ts';
 import type { ModelFacts, ParameterFacts } from '../../../models/model-facts.ts';
 import type { GenerationRequest, JsonValue } from '../../../models/request.ts';
 import type { Conformance } from './conformance.ts';

@@ -3,8 +3,7 @@ import type { Fixture, FixtureStep, VendorFile } from '../../../models/vendor-fi
 import type { Operation, Provider } from '../../provider.ts';
 import { createDouble, differenceOf, shown } from './double.ts';
 import { readFixtureRequest } from './fixture-request.ts';
-import { lackOf, runStep } from './run-step.ts';
-import type { Running } from './run-step.ts';
+import { lackOf, runStep, type Running } from './run-step.ts';
 import type { VerificationTest } from './verify.ts';
 
 export function fixtureTests(file: VendorFile, provider: Provider): VerificationTest[] {

@@ -2,12 +2,9 @@ import { isRecord } from '../../../base/is-record.ts';
 import type { VendorFile } from '../../../models/vendor-file.ts';
 import type { Conformance } from './conformance.ts';
 import { hostile, wordsIssue } from './creation-tests.ts';
-import { createDouble, shown } from './double.ts';
-import type { DoubleAnswer } from './double.ts';
-import { runStep } from './run-step.ts';
-import type { Outcome } from './run-step.ts';
-import { withTexts } from './specimens.ts';
-import type { RecordedAnswer, Specimen } from './specimens.ts';
+import { createDouble, shown, type DoubleAnswer } from './double.ts';
+import { runStep, type Outcome } from './run-step.ts';
+import { withTexts, type RecordedAnswer, type Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
 export function statusTests(given: Conformance): VerificationTest[] {

@@ -1,7 +1,6 @@
 import type { VendorFile } from '../../../models/vendor-file.ts';
 import { withTypedAnswers } from '../../typed-answers.ts';
-import { ExpressionError } from '../expressions.ts';
-import type { Expressions } from '../expressions.ts';
+import { ExpressionError, type Expressions } from '../expressions.ts';
 import { fileProvider } from '../file-provider.ts';
 import { conformanceTests } from './conformance.ts';
 import { fixtureTests } from './fixture-tests.ts';

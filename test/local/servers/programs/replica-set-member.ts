@@ -5,12 +5,10 @@
  * accepts the arguments of a mongod.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 
-import { BSON } from 'mongodb';
-import type { Document } from 'mongodb';
+import { BSON, type Document } from 'mongodb';
 
 const argument = (name: string): string => process.argv[process.argv.indexOf(name) + 1] ?? '';
 const port = Number(argument('--port'));
