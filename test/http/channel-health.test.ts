@@ -80,7 +80,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
     make: () => write(credential, ill('account', 'http_402', ['x'])),
     verdict: 'tried',
     state: 'ill',
-    words: /\(http_402\), seen with 1 account\. .* Requests from other accounts are sent\.$/,
+    words: /\(http_402\), seen with 1 account\. .* Requests from other accounts are still sent\.$/,
   },
   'a limit of the rate': {
     make: () => write(model, ill('throttled', 'http_429')),

@@ -50,7 +50,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByLabel('Name', { exact: true }).fill(hostile);
     for (const model of ['clip', 'plain']) await page.getByLabel(model, { exact: true }).check();
     await page.getByText('More limits').click();
-    await page.getByLabel(/^Requests a minute/).fill('600');
+    await page.getByLabel(/^Requests per minute/).fill('600');
     await page
       .getByRole('group', { name: /^Only through these channels/ })
       .getByLabel('two')
@@ -127,7 +127,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByRole('button', { name: 'Overdraft' }).click();
     await page.getByLabel(/^How far/).fill('25');
     await page.getByLabel(/^Reason/).fill('a good customer');
-    await page.getByText('It may go 25.00 USD below zero').waitFor();
+    await page.getByText('The balance may go 25.00 USD below zero').waitFor();
     await page.getByRole('button', { name: 'Overdraft' }).last().click();
     await page.getByText('25.00 USD', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Close the account' }).click();

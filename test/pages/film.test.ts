@@ -90,7 +90,7 @@ describe.skipIf(browserPath === undefined)(`a newcomer’s film${noBrowser}`, ()
     await press.button('Create');
     await press.button('I have stored it');
     await page.getByLabel('Name', { exact: true }).fill('first');
-    await page.getByLabel(/^May spend a month/).fill('10');
+    await page.getByLabel(/^The most the key may spend a month/).fill('10');
     await press.button('Create');
     const key = await page.locator('.secret').innerText();
     await press.button('I have stored it');

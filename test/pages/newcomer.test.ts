@@ -84,7 +84,7 @@ describe.skipIf(browserPath === undefined)(`a newcomer${noBrowser}`, () => {
     await press('I have stored it');
     await page.getByLabel('Name', { exact: true }).fill('first');
     await page.getByLabel('kling-3.0-omni', { exact: true }).check();
-    await page.getByLabel(/^May spend a month/).fill('10');
+    await page.getByLabel(/^The most the key may spend a month/).fill('10');
     await confirm('Create');
     const key = await page.locator('.secret').innerText();
     await press('I have stored it');

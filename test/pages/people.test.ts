@@ -153,7 +153,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await page.getByLabel('Who gets it').selectOption({ index: 1 });
     await page.getByLabel('What it may do').selectOption({ index: 4 });
     await page.getByLabel('clip', { exact: true }).check();
-    await page.getByLabel(/^May spend a month/).fill('9');
+    await page.getByLabel(/^The most the key may spend a month/).fill('9');
     await page.getByText('More limits').click();
     await page.getByLabel(/^Only from these IP addresses/).fill('nowhere');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
