@@ -64,7 +64,7 @@ function memoryOf(task: Task, inputSeconds: number | undefined): z.infer<typeof 
   return task.inputSeconds === 'unmeasured' ? { inputSeconds: inputSeconds ?? null } : undefined;
 }
 
-/** Records that the task is waiting for its files if the work takes a while. */
+/** If `work` takes a while, records that the task is waiting for its files. */
 async function prepared<Result>(
   { task, input }: Preparing,
   work: Promise<Result>,

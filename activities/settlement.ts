@@ -59,7 +59,7 @@ async function costByRules(task: Task, { basis, deps }: Terms): Promise<Micros |
   const { outcome, seconds, inputSeconds } = task;
   const terms = jobOf(task)?.terms;
   if (terms?.price === undefined || !isBilledByRules(task, terms)) return undefined;
-  // A failed job reports no facts, so assume that it is billed as requested.
+  // A failed job reports no usage, so assume that it was billed for what was requested.
   const asked = withInputSeconds(defined({ durationSeconds: seconds }), inputSeconds);
   const facts = inPricedSizes(outcome?.kind === 'succeeded' ? outcome.facts : asked, terms.price);
   const isByInput = isPricedBy(terms.price, 'input_second') || needsFormula(terms.price, facts);

@@ -126,7 +126,7 @@ async function serveWorker(): Promise<void> {
   await serve({ name: 'worker', listensOn: ['METRICS_PORT'], start: startWorker, watch, signalled });
 }
 
-/** Works directly on MongoDB, whether or not gateway processes are running. */
+/** Writes directly to MongoDB, so it works whether or not gateway processes are running. */
 async function rotateSecrets({ reason, onProgress }: RotateOptions) {
   const { MONGODB_URI: uri, SECRETS_KEY: keys } = await readShellEnvironment();
   const [rotation, { createSealer }, { connectMongo }, { createSealedPlaces }] = await Promise.all([

@@ -144,7 +144,7 @@ async function advance(run: TaskRun): Promise<void> {
 }
 
 /**
- * Count the pause from now, because the process that started it has a different clock. Events that leave the task
+ * Measures the pause from now, because the process that decided on it has a different clock. Events that leave the task
  * paused do not prolong the pause.
  */
 async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'pausing' }>): Promise<void> {

@@ -80,7 +80,7 @@ async function startServers(stand: TopologyStand): Promise<void> {
   await step('postgresql: first start', async () => {
     await initializePostgresql(stand);
     await postgresql.start();
-    // PostgreSQL's image would create a database that has the same name as its user.
+    // In docker-compose.yml, PostgreSQL's image creates this database. This cluster runs without the image.
     await postgresql.run('createdb', ['--username', 'temporal', 'temporal']);
     return lastLine(await postgresql.run('postgres', ['--version']));
   });

@@ -69,7 +69,7 @@ export function mayUse({ roles }: Pick<OperatorIdentity, 'roles'>, access: Opera
  * - `temporal`: Temporal's own tools, which do not reveal where they ran.
  * - `signal`: a SIGHUP to the process.
  * - `start`: the process published its file at startup.
- * - `shell`: a command that works directly on MongoDB.
+ * - `shell`: a command that writes directly to MongoDB.
  */
 export const actOrigins = ['api', 'cli', 'console', 'temporal', 'signal', 'start', 'shell'] as const;
 export type ActOrigin = (typeof actOrigins)[number];

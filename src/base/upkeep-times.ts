@@ -17,7 +17,9 @@ export const upkeepTimes = {
   owing: timeOf(20, 10),
   failing: timeOf(20, 10),
   asking: timeOf(10, 10),
-  /** The step watches silent leases for 45 s before it closes any hold. */
+  /**
+   * Allows for the 45 s during which the step watches leases that have stopped renewing, before it settles their holds.
+   */
   leases: timeOf(75, 20),
   slots: timeOf(20, 10),
   key_slots: timeOf(20, 10),

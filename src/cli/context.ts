@@ -19,9 +19,9 @@ export interface CliContext {
   /** Loads the file that a gateway started on this machine would use. Throws ConfigError with all violations. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
-  /** Works directly on MongoDB. */
+  /** Writes directly to MongoDB, without going through the API. */
   readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
-  /** Works directly on MongoDB. */
+  /** Writes directly to MongoDB, without going through the API. */
   readonly acceptClock: (reason: string) => Promise<AcceptedClock>;
   /** Checks what a gateway started on this machine would use. Never rejects. */
   readonly diagnose: () => Promise<readonly Check[]>;
@@ -40,7 +40,7 @@ export interface RotateOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/** Times are in Unix milliseconds. `jump` is undefined if no process disputed the database's time. */
+/** Times are in Unix milliseconds. `jump` is undefined if no process had reported a jump, so nothing was accepted. */
 export interface AcceptedClock {
   readonly at: number;
   readonly jump?: { readonly expected: number; readonly seen: number };

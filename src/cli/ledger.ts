@@ -72,7 +72,7 @@ function addProofCommands(ledger: Command, context: CliContext): void {
   ledger
     .command('heads')
     .description(
-      'Prints each account’s signed last entry as of a day. Keep the output elsewhere, so that `ledger verify --heads` can detect entries that are removed or rewritten later.',
+      'Prints each account’s last entry with its signature, as recorded once a day and by verifications that found no violation. Keep the output elsewhere, so that `ledger verify --heads` can detect entries that are removed or rewritten later.',
     )
     .addHelpText('after', examples('ledger heads', 'ledger heads --all -o jsonl'))
     .option('--after <id>', 'begin after this head')
@@ -125,7 +125,7 @@ function addClockCommand(ledger: Command, context: CliContext): void {
   ledger
     .command('accept-clock')
     .description(
-      'Accepts the database’s current time after its clock has jumped. Works directly on MongoDB. Every process resumes writing to the ledger within a minute.',
+      'Accepts the database’s current time after its clock has jumped. Writes directly to MongoDB, without going through the API. Every process resumes writing to the ledger within a minute.',
     )
     .requiredOption('--reason <text>')
     .addHelpText('after', examples('ledger accept-clock --reason "its clock was set right"'))
@@ -213,7 +213,7 @@ function showResult(result: Result, { output, heads: given }: Shown): void {
   if (count > 0) output.rows(violations, { columns: ['account', 'invariant', 'message'] });
   output.note(`${accounts} accounts, ${entries} entries: ${count} violations.`);
   output.note(
-    `Open holds: ${open.workflow} of running workflows, ${open.lease} of images, ${open.creation} of tasks being created.`,
+    `Open holds: ${open.workflow} for running workflows, ${open.lease} for images, ${open.creation} for tasks being created.`,
   );
   if (given !== undefined) output.note(`Compared ${given.heads.length} heads of ${given.file}.`);
   if (newest !== undefined) {

@@ -31,7 +31,7 @@ export interface OutputOptions {
 }
 
 /**
- * `table` fits into 100 columns and shows ages instead of times. `wide` truncates nothing. `jsonl` prints one object
+ * `table` fits in 100 columns and shows ages instead of times. `wide` truncates nothing. `jsonl` prints one object
  * per line.
  */
 export type OutputForm = 'table' | 'wide' | 'json' | 'jsonl';

@@ -15,7 +15,7 @@ export function addSessionCommands(sessions: Command, context: CliContext): void
   sessions
     .command('list')
     .description(
-      'Lists your console sessions, newest first. If you have the role `access`, lists all console sessions.',
+      'Lists your console sessions, newest first. If you have the `access` role, lists all console sessions.',
     )
     .addHelpText('after', examples('sessions list'))
     .action(

@@ -145,7 +145,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   if (action === undefined || isMany === (id !== undefined)) {
     throw new CommandError(
       'usage',
-      'Specify one task and its action (`tasks action ID fail`), or a query for many: `tasks act --query QUERY --action fail`.',
+      'Specify either one task and its action (`tasks action ID fail`) or a query for many tasks and their action (`tasks act --query QUERY --action fail`).',
     );
   }
   const body = { ...fieldsIn(written), action, reason };

@@ -143,7 +143,7 @@ function summary({ model, facts, origin }: ShownRow): Row {
   return { model, ...shape, ...asked, ...origin };
 }
 
-/** If no table contains the model, treats it as a video model if the vendor makes videos. */
+/** A model that is in none of the tables is assumed to be a video model if the vendor offers videos. */
 function factsOf(vendor: string, provider: Provider, model: string): ModelFacts {
   const { videos, images } = tablesOf(provider);
   const isListed = (table: FactsTable | undefined): boolean =>

@@ -114,6 +114,6 @@ function quotaExceeded(bytes: number, bytesMax: number, days: Days): GatewayErro
   const next = utcDay(endOfDay(Math.min(...days.keys())));
   return new GatewayError(
     'storage_quota_exceeded',
-    `${bytes} bytes of this account's requests are stored, and the limit is ${bytesMax}. A request is deleted 30 days after its task's deadline; the next deletion is on ${next}. Send media as URLs, or ask the operator for a higher limit.`,
+    `This account's stored requests use ${bytes} bytes, and the limit is ${bytesMax}. A request is deleted 30 days after its task's deadline; the next deletion is on ${next}. Send media as URLs, or ask the operator for a higher limit.`,
   );
 }

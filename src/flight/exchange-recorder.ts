@@ -29,13 +29,13 @@ export interface ExchangeRecorderDeps {
 }
 
 /**
- * How long a write waits if it reports a job's end or anything that may need an operator. Other writes join one of
- * these or wait for `laterMs`.
+ * A task's calls are collected and written together. A call that ends a job, or a failed submission, which may need an
+ * operator, is written after `soonMs`, with all calls collected until then. Other calls wait for it or for `laterMs`.
  */
 const soonMs = 1_000;
 const laterMs = 120_000;
 /**
- * How long the write for a failed poll waits. Shorter than for other polls, but long enough to combine several
+ * How long a failed poll waits before it is written. Shorter than for other polls, but long enough to combine several
  * failures.
  */
 const failingMs = 15_000;

@@ -117,8 +117,8 @@ async function noted<Result>(
 type CallFacts = Pick<RawCall, 'step' | 'operation' | 'marker' | 'sent' | 'remainingSeconds' | 'callback'>;
 
 /**
- * Call `noteOf` before the request ends, because its task may stop owning the job then. The returned function never
- * throws, because `record` does not.
+ * Call `noteOf` before the request completes, because the task may no longer own the job afterwards. The returned
+ * function never throws, because `record` does not.
  */
 function openCall<Context extends ProviderContext>(
   { recorder, now, channel, name }: Watch,

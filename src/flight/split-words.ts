@@ -6,9 +6,9 @@ import { scrub } from '../http-client/index.ts';
 import { redactText, textsOf } from './redact.ts';
 
 /**
- * Splits an upstream's failure message once, when it enters a task. Anyone may read `message`, and the caller may read
- * `messageToCaller`. If the request is missing, the caller's own words cannot be recognised, so `message` then contains
- * none of the upstream's words.
+ * Splits an upstream's failure message once, when it is recorded on the task. Anyone may read `message`, but only the
+ * caller may read `messageToCaller`, which may repeat the caller's own words. If the request is missing, these words
+ * cannot be recognised, so `message` then contains none of the upstream's words.
  */
 export function splitWords(words: string, request: GenerationRequest | undefined): SaidOfFailure {
   const texts = request === undefined ? undefined : textsOf(request);

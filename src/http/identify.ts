@@ -122,5 +122,5 @@ function notAllowed({ name, roles }: OperatorIdentity, access: Access): GatewayE
 }
 
 function orList(roles: readonly string[]): string {
-  return `the role ${roles.join(' or ')}`;
+  return `the ${roles.join(' or ')} role`;
 }

@@ -44,8 +44,9 @@ export function createRateLimit(
 const retrySeconds = 1;
 
 /**
- * Counts only this process's requests. A `max` of 0 means no limit. Call the returned function when the request has
- * finished. Throws rate_limit_exceeded.
+ * Limits how many requests of a key this process serves at once. A `max` of 0 means no limit. The returned function
+ * counts a request of the key, or throws rate_limit_exceeded. It returns a function that you must call when the request
+ * has finished.
  */
 export function createEnterKey(max: number): (key: string) => () => void {
   const shareMax = max === 0 ? Infinity : max;

@@ -20,8 +20,8 @@ export interface RequestState {
   operation: string;
   address: string;
   actor?: string | undefined;
-  /** `key` is the public id of the request's API key. */
   account?: string | undefined;
+  /** The public id of the request's API key. */
   key?: string | undefined;
   task?: string | undefined;
   isTry?: boolean | undefined;

@@ -31,7 +31,7 @@ function withoutAmounts(reply: Reply): Reply {
     reply.onEnd?.();
     throw new GatewayError(
       'operator_not_allowed',
-      'This report contains amounts and needs the role amounts.',
+      'This report contains amounts and needs the amounts role.',
     );
   }
   const shown = mediaType.startsWith('application/json')

@@ -8,8 +8,8 @@ export interface UnstoredImages {
    */
   hold<Result>(images: HeldImages, store: (mayWait: () => boolean) => Promise<Result>): Promise<Result>;
   /**
-   * Returns false while any images are waiting for the storage. If more than half of the memory is in use,
-   * also returns false for accounts that have images in it.
+   * Returns false while any images are waiting for another attempt to store them. If more than half of the memory is in
+   * use, also returns false for accounts that have images in memory.
    */
   mayRender(account: string): boolean;
 }

@@ -162,8 +162,8 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const { collection, heads, hash } = deps;
   if (deps.isTimeRight?.() === false) throw new LedgerClockError();
   const operations = progress.left.map(({ operation }) => operation);
-  // Read the head before the keys. Otherwise, an operation that completes between the two reads would seem both missing
-  // and unaffordable.
+  // Read the head before the keys. In the reverse order, an operation that another process completes in between would
+  // be missing from the keys but already deducted from the head's balance, and could be refused as unaffordable.
   const head = progress.fresh ? await heads.refresh(account) : await heads.get(account);
   const isKeyRefused = progress.refusedAt !== undefined && head.seq < progress.refusedAt;
   const known = await findByKeys(

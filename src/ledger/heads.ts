@@ -33,7 +33,7 @@ interface Followed {
 
 interface Sums {
   readonly spent: Spent;
-  /** The sums were read as of this seq. They are still correct if every later entry has been seen. */
+  /** The seq up to which the sums count. They are still correct if this process has seen every later entry. */
   readonly asOf: bigint;
 }
 

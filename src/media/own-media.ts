@@ -26,7 +26,7 @@ export function createOpenOwnMedia(
     if (isFetched || file.bytes === 0) return client.openMedia(fetch);
     const last = file.bytes - 1;
     const { start, end } = fetch.range ?? { start: 0, end: last };
-    // Reject a range that is too large or outside the file, as for any other URL.
+    // The client rejects a range that is too large or outside the file with the same error as for any other URL.
     if (start > last || Math.min(end, last) - start >= fetch.maxBytes) return client.openMedia(fetch);
     const body = await storage.read(key, { start, end: Math.min(end, last) });
     const mediaType = mediaTypeOf(found.name) ?? '';

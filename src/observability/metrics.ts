@@ -132,10 +132,13 @@ function workMetrics(
 function marginMetrics(registry: Registry): Pick<Metrics, 'countMargin'> {
   const counter = (name: string, help: string) =>
     new Counter({ name, help, labelNames: ['channel'], registers: [registry] });
-  const charged = counter('mediary_charged_total', 'Charges of ended tasks, in units of the currency.');
+  const charged = counter(
+    'mediary_charged_total',
+    'Total charged for finished tasks, in units of the currency.',
+  );
   const cost = counter(
     'mediary_cost_total',
-    'Known upstream costs of ended tasks, in units of the currency.',
+    'Known upstream costs of finished tasks, in units of the currency.',
   );
   const unknown = counter('mediary_cost_unknown_total', 'Attempts whose cost is unknown.');
   return {

@@ -172,10 +172,7 @@ export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
   return money === 'none' || money === 'releases' ? 'tasks' : 'money';
 }
 
-/**
- * True for actions that operators must first perform as a dry run, so that they do not move money or cause a second
- * upstream bill by accident.
- */
+/** True for actions that require a dry run first, because they move money or may cause a second upstream bill. */
 export function needsPlan(name: OperatorActionName): boolean {
   const { money, bills } = actionTable[name];
   return money !== 'none' || bills !== 'none';

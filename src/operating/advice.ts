@@ -157,7 +157,7 @@ const advice: Readonly<Record<AttentionReason, readonly Sentence[]>> = {
     reset,
   ],
   workflow_overdue: [
-    'The failure is on the task’s page in the Temporal UI, and in the worker’s log: remove its cause.',
+    'The failure is on the task’s page in the Temporal UI, and in the worker’s log: fix the cause.',
     using('Until the end of the task is recorded,', { fail: '' }, ' releases the hold.'),
     reset,
   ],

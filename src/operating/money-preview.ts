@@ -1,6 +1,6 @@
 import type { Micros } from '../money/money.ts';
 
-/** An amount is null if it depends on the facts entered with the action. */
+/** An amount is null if it depends on values that the operator has yet to enter. */
 export interface MoneyPreview<Amount = Micros> {
   readonly charged: Amount | null;
   readonly released: Amount | null;
@@ -21,11 +21,11 @@ export function mapMoney<From, To>(
   };
 }
 
-/** All amounts are null for an operator without the role `amounts`. */
+/** All amounts are null for an operator without the `amounts` role. */
 export type ShownMoney = Omit<MoneyPreview<string>, 'refunded'> & { readonly refunded: string | null };
 
 export function moneyInWords({ charged, released, refunded, unpaidJobs: jobs }: ShownMoney): string {
-  if (refunded === null) return 'only operators with the role amounts see amounts';
+  if (refunded === null) return 'only operators with the amounts role see amounts';
   if (charged === null || released === null) return 'charges according to the facts that you enter';
   const which = jobs === 1 ? 'a job' : `${jobs} jobs`;
   const bill = jobs === 0 ? '' : `; the upstream may bill ${which} that no charge covers`;

@@ -151,7 +151,10 @@ function failEach(batch: readonly Question[], error: unknown): void {
   for (const question of batch) question.fail(error);
 }
 
-/** True if the upstream refused to list jobs. If it is failing or throttles us, individual questions would not help. */
+/**
+ * True if the upstream rejected the list request itself, so that the jobs can still be polled one by one. If it is down
+ * or throttles us, polling one by one would not help either.
+ */
 function isRefusedList({ status, outcome }: UpstreamError): boolean {
   return status !== undefined && status < 500 && outcome !== 'throttled';
 }

@@ -48,7 +48,7 @@ async function startFromProc(pid: number): Promise<string | undefined> {
 
 async function startFromPs(pid: number): Promise<string | undefined> {
   try {
-    // Two readers could get different texts unless the locale and time zone are fixed.
+    // Fix the locale and time zone so that every process gets the same output for the same PID.
     const command = `LC_ALL=C TZ=UTC ps -o lstart= -p ${pid}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     return stdout.trim();

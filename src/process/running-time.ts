@@ -6,8 +6,8 @@
 /** A time limit is split into ten ticks, or into fewer if they would be shorter than this. */
 const partMsMin = 500;
 /**
- * A tick that ends later than this includes a suspension, so it is repeated. If the next tick is late as well, the
- * process is overloaded rather than suspended, and the limit applies.
+ * A tick delayed by more than this suggests that the process was suspended, so the tick does not count. If the next one
+ * is late as well, the process is overloaded rather than suspended, and that tick counts.
  */
 const lateMs = 500;
 

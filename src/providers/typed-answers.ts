@@ -82,8 +82,8 @@ type Status = TaskProvider<never>['status'];
 type Cancel = NonNullable<TaskProvider<never>['cancel']>;
 
 /**
- * Some vendors accept a cancellation but charge for a job that had started or finished. Its status shows that, and the
- * cancellation then counts as refused, so that the job's end is recorded with its charge.
+ * Some vendors accept a cancellation but still charge for a job that had started or finished. If the job's status shows
+ * that, returns `refused`, so that the job's end is recorded together with its charge.
  */
 function freeCancel(cancel: Cancel, status: Status): Cancel {
   return async (operation, context) => {

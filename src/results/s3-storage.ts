@@ -86,7 +86,7 @@ export function createS3Storage(settings: S3Settings, { replaces = true }: S3Opt
       await client.send(new DeleteObjectCommand(locate(key)));
     },
 
-    // Whether a bucket is full or unreachable shows only when something is written.
+    // The only way to find out whether a bucket is full or unreachable is to write to it.
     refusal: () => Promise.resolve(undefined),
     problem: () => problemOf(client, settings),
 

@@ -71,7 +71,7 @@ function openValues(
 ): readonly (string | undefined)[] {
   if (asked !== undefined && !openWords.has(asked)) return [asked];
   const usual = listed.find((value) => !openWords.has(value));
-  // A value that is in no price line costs as much as a missing one, so undefined covers all such values.
+  // A value that no price line mentions costs the same as an omitted one, so undefined covers all such values.
   return [usual, ...named, undefined];
 }
 

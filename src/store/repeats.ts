@@ -111,8 +111,8 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
     },
 
     /**
-     * Reads first, because most create requests find no unclaimed try and even an update that changes nothing waits for
-     * the majority.
+     * Reads first, because most create requests have no unclaimed attempt to find, and even a no-op update waits for
+     * majority acknowledgement.
      */
     async claimTry(name: string, { lost }: { readonly lost: boolean }): Promise<RepeatRecord | undefined> {
       if (!(await hasTry(name, { lost }))) return undefined;

@@ -64,7 +64,7 @@ export interface Task {
   readonly charge?: bigint;
   /** Set if the upstream reported no usage, so the charge is based on the formula or the hold. */
   readonly chargeEstimated?: boolean;
-  /** The known part of what upstreams bill for the task, in micro-units. Absent until the task has ended. */
+  /** What upstreams billed for the task, as far as known, in micro-units. Absent until the task has ended. */
   readonly cost?: bigint;
   readonly costUnknown?: number;
   readonly actions?: readonly TaskActionRecord[];

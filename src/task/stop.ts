@@ -80,7 +80,7 @@ export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>):
     ? change({ state: { at: 'ending', ending: approvedFailure(task, stops.fail.error) } })
     : refuse(
         'not_now',
-        'The ledger contradicts how the task ended, so an operator must decide, even after the deadline.',
+        'The ledger contradicts the task’s outcome, so only an operator can end the task, even after its deadline.',
       );
 }
 

@@ -391,8 +391,8 @@ describe('a render time', () => {
   const minuteMs = 60_000;
   const jumpMs = 15 * minuteMs;
   /**
-   * Returns the render times that an attempt learns if its clock is `aheadMs` ahead of the clock that timestamped the
-   * acceptance.
+   * Runs one attempt that starts `ms` after the job was accepted by the server's clock, and `aheadMs` after it by the
+   * worker's clock. Returns the render times that the attempt learned.
    */
   async function learned({ ms = minuteMs, aheadMs = ms, ...change }: LearnedFrom) {
     const input = await submitted({ expectedSeconds: 600 });

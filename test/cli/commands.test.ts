@@ -553,7 +553,7 @@ describe('ledger', () => {
     expect(await verifying(sound)).toMatchObject({
       text:
         '2 accounts, 7 entries: 0 violations.\n' +
-        'Open holds: 1 of running workflows, 2 of images, 0 of tasks being created.\n' +
+        'Open holds: 1 for running workflows, 2 for images, 0 for tasks being created.\n' +
         'No exported heads were compared, so this verification does not prove that nobody removed entries together with their anchors. See `ledger.heads`.',
       status: 0,
     });

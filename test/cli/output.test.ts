@@ -68,7 +68,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('fits into 100 columns, whatever it shows, and keeps the most important ones', () => {
+  it('fits in 100 columns, whatever it shows, and keeps the most important ones', () => {
     const crowded = {
       ...task,
       account: '株式会社'.repeat(10),
@@ -155,7 +155,7 @@ describe('a table within an item', () => {
   };
   const widest = (text: string) => Math.max(...text.split('\n').map((line) => stringWidth(line)));
 
-  it('fits into 100 columns, including its indentation, and `wide` shows what is cut', () => {
+  it('fits in 100 columns, including its indentation, and `wide` shows what is cut', () => {
     const { n, channel, state, error, cost } = attempt;
     const few = { n, channel, state, error, cost, note: 'a text that is long, too' };
     const text = item('table', { id: 'x', attempts: [few, { ...few, n: 2 }] });

@@ -37,7 +37,7 @@ const samples = [...page.matchAll(/^( *)```console\n([^]*?)\n\1```$/gm)]
     const [command = '', ...printed] = text.trimEnd().split('\n');
     return { command, printed: printed.join('\n') };
   });
-/** These samples run last, because other samples show what they change. */
+/** Run these samples last: they change state that the output of other samples depends on. */
 const last = [/ --plan \w+$/, /^gateway secrets rotate/];
 const rank = ({ command }: Sample) => last.findIndex((line) => line.test(command));
 const changes = (sample: Sample) =>
@@ -97,8 +97,8 @@ async function makeAttended(): Promise<void> {
   await waitUntil('all need somebody', async () => {
     const { text } = await cli('gateway tasks list --needs-attention -o json');
     const reasons = JSON.parse(text).map((task: { needs_attention: string }) => task.needs_attention);
-    // The order may vary, because the task with the disputed charge may have used the failing task's credential
-    // earlier.
+    // A failed poll is first attributed to the credential, which the task with the disputed charge shares with the
+    // failing task. Until its own poll succeeds, that task may therefore show `poll_failing`, too.
     return reasons.toSorted().join() === 'charge_review,poll_failing,submit_ambiguous,submit_ambiguous';
   });
   const [failing = '', , first = ''] = made;

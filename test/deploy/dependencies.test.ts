@@ -12,7 +12,7 @@ const lockSchema = z.object({
   packages: z.record(z.string(), z.object({ dev: z.boolean().optional() })),
 });
 
-/** Returns the size on disk, without nested packages, which are counted separately. */
+/** Returns the size on disk, excluding nested packages, which are counted separately. */
 function bytesOf(directory: string): number {
   let sum = blockBytes;
   for (const entry of readdirSync(directory, { withFileTypes: true })) {

@@ -28,7 +28,7 @@ interface Late {
   readonly body: object;
 }
 
-/** The gateway identifies the sender before it asks for the body. */
+/** Sends the body after `meanwhile`. The gateway authenticates the client before it sends 100 Continue. */
 async function sentAfter(
   meanwhile: () => Promise<unknown>,
   late: Late,

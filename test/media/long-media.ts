@@ -26,7 +26,7 @@ export function makeAac(bytes: number): Buffer {
   return repeated(frame, bytes);
 }
 
-/** Opus audio with 20 ms per 1,000 bytes. */
+/** Opus audio at 20 ms per 1,000 bytes. */
 export async function makeOgg(bytes: number): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new OggOutputFormat(), target });
@@ -45,7 +45,7 @@ export async function makeOgg(bytes: number): Promise<Buffer> {
   return Buffer.from(target.buffer ?? new ArrayBuffer(0));
 }
 
-/** VP8 video with 40 ms per 20,000 bytes. Like a browser recording, the file has no frame table. */
+/** VP8 video at 40 ms per 20,000 bytes. Like a browser recording, the file has no frame table. */
 export async function makeRecordedWebm(bytes: number): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new WebMOutputFormat({ appendOnly: true }), target });

@@ -203,7 +203,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     await page.getByText(/does not respond/).waitFor({ state: 'detached' });
   });
 
-  it('offers no act to the role read, and asks for a token when it is revoked', async () => {
+  it('offers no act to the read role, and asks for a token when it is revoked', async () => {
     const { body } = await gateway.admin('POST', '/operators', { name: 'looker', roles: ['read'] });
     const { page, faults } = await browser.open({ isExpected: (text) => text.includes('status of 401') });
     await page.addInitScript(

@@ -291,10 +291,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
   });
 
-  /**
-   * A DELETE would remove a finished job's result. If an adapter refuses to cancel a job, it must therefore not have
-   * sent one.
-   */
+  /** A DELETE would remove a finished job's result, so an adapter that refuses to cancel must not have sent one. */
   async function cancelled(operation: Operation): Promise<'cancelled' | 'refused' | undefined> {
     const methods: string[] = [];
     const request: ProviderContext['request'] = (asked) => {

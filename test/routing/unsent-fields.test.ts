@@ -133,8 +133,8 @@ function charged(
 it('each field that a price line may test has a case', () => {
   const priced = new Set<string>([...textFacts, ...flagFacts, 'duration']);
   const fields = [...fieldNames, ...imageFieldNames].filter((name) => priced.has(name));
-  // `service_tier` is left out, because it is a separate parameter. Channels that do not send `draft` reject it.
-  // `duration` is tested below.
+  // `service_tier` has a case, although it is an extra parameter rather than a field of the request. `draft` needs no
+  // case, because channels that do not send it reject it. The tests of `duration` are below.
   expect([...Object.keys(cases), 'duration'].filter((name) => name !== 'service_tier').toSorted()).toEqual(
     fields.filter((name) => name !== 'draft').toSorted(),
   );

@@ -10,8 +10,8 @@ export interface BeforeDeadline {
 }
 
 /**
- * Creates a task and waits until `isReached` returns true. On a busy machine, the task may finish first. In that case,
- * creates another one with twice the time.
+ * Creates a task and waits until `isReached` returns true. On a busy machine, the task may reach its deadline first. In
+ * that case, creates another task whose deadline is twice as far away.
  */
 export async function reachedBeforeDeadline(
   account: TestAccount,

@@ -10,9 +10,9 @@ export interface TestProjects {
 
 /** Tests of parts that can behave differently in different Node versions. `npm run test:node` runs only these. */
 const nodeParts = [
-  // Outbound requests: sockets, TLS, name lookups and undici.
+  // Outbound requests use sockets, TLS, name lookups and undici.
   'http-client/',
-  // Node's HTTP parser and server, and body streams.
+  // The server uses Node's HTTP parser and streams.
   'http/bodies/',
   'http/hostile-callers.test.ts',
   'http/protocol.test.ts',
@@ -23,27 +23,27 @@ const nodeParts = [
   'observability/',
   'results/copy-file.test.ts',
   'results/storage.test.ts',
-  // Timers and pauses.
+  // Pauses use Node's timers.
   'workshop/simulator/clock.test.ts',
-  // How TypeScript is loaded, and how processes start, handle signals and exit. The published package contains only
+  // Node loads TypeScript, starts processes and handles their signals and exits. The published package contains only
   // JavaScript.
   'workshop/package.test.ts',
   'cli/start-up.test.ts',
   'config/reload-signal.test.ts',
   'local/servers/close-on-signal.test.ts',
   'local/servers/process.test.ts',
-  // Ciphers, signatures and keys.
+  // Ciphers, signatures and keys come from node:crypto.
   'access/sealer.test.ts',
   'access/tokens.test.ts',
   'providers/fal/fal-callback.test.ts',
   'temporal/payload-codec.test.ts',
-  // Native code and node:vm contexts: Temporal's core and the workflow sandbox.
+  // Temporal's core is native code, and the workflow sandbox uses node:vm.
   'temporal/connection.test.ts',
   'temporal/workflow-bundle.test.ts',
   'workflows/replay.test.ts',
-  // Threads and the module loader inside them.
+  // The media probe runs in a thread, which has its own module loader.
   'media/media-probe.test.ts',
-  // The MongoDB driver's sockets.
+  // The MongoDB driver uses sockets.
   'store/mongo.test.ts',
   'store/unfinished-writes.test.ts',
 ];

@@ -91,7 +91,8 @@ export interface CreatedImageTask {
 
 export function createImageTask(create: ImageCreate, deps: ImageCreateDeps): Promise<CreatedImageTask> {
   return counted({ ...create, asTask: true }, deps, async ({ created, ignored }) => {
-    if (created.kind !== 'task') throw new Error('An image that must be a task was returned synchronously.');
+    if (created.kind !== 'task')
+      throw new Error('An image request that must run as a task was handled synchronously.');
     const { task } = created;
     create.meta.concerns(task.id);
     return { task, warnings: [...ignored, ...task.warnings.map(create.asked.nameOf)] };

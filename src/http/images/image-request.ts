@@ -171,7 +171,7 @@ async function readReference(
   return input;
 }
 
-/** Top-level fields override metadata. Fields that the body itself defines are never read from metadata. */
+/** Fields at the top level override metadata. Fields that the API itself defines are read only at the top level. */
 function extraOf(
   body: ImageBody,
   metadata: JsonObject,

@@ -18,8 +18,8 @@ export interface MediaSplitterOptions {
 }
 
 /**
- * Moves long data URLs and bare base64 from the media fields of a JSON text to files while it is read. Unguessable
- * placeholders take their place, so memory never holds a text of many megabytes.
+ * While a JSON text arrives, writes long data URLs and base64 in its media fields to files, and replaces them with
+ * unguessable placeholders. The text in memory therefore never reaches many megabytes.
  */
 export class MediaSplitter {
   private readonly options: MediaSplitterOptions;

@@ -31,7 +31,7 @@ export const adminTaskSchema = taskFields
   .extend({
     data: taskFields.shape.data.meta({
       description:
-        'The result. An operator without the role `content` gets links without their query, and no `b64_json`.',
+        'The result. An operator without the `content` role gets links without their query, and no `b64_json`.',
     }),
     kind: taskKindSchema,
     account: z.string(),
@@ -59,7 +59,7 @@ export const adminTaskSchema = taskFields
     }),
     withheld_links: z.array(z.string()).meta({
       description:
-        'Result links that were withheld from the caller. Operators with the role `content` see them as the upstream delivered them. Other operators see them without user name, password and query string.',
+        'Result links that were withheld from the caller. Operators with the `content` role see them as the upstream delivered them. Other operators see them without user name, password and query string.',
     }),
     queue_position: z.int().nullable().meta({
       description:

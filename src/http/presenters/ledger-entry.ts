@@ -29,7 +29,7 @@ export const ledgerEntrySchema = z
     note: z.string().nullable(),
     upstream_cost: z.object({ amount: z.string(), unit: z.string() }).nullable().meta({
       description:
-        'The vendor-reported cost. Set only on settlements of synchronous images. A task’s cost is shown with the task.',
+        'The cost as the vendor reported it. Set only on settlements of synchronous images. For a task, see the task’s own `upstream_cost`.',
     }),
     cost: z.string().nullable().meta({
       description:

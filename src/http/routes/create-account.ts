@@ -20,7 +20,7 @@ const body = z.object({
     .optional()
     .meta({
       description:
-        'How far below zero the balance may fall because of holds. A value above 0 requires the role `money`. Defaults to "0".',
+        'How far below zero the balance may fall because of holds. A value above 0 requires the `money` role. Defaults to "0".',
     }),
 });
 

@@ -84,7 +84,7 @@ const body = z.object({
   caps: z
     .object(keyCapsFields)
     .optional()
-    .meta({ description: 'The key’s spending caps. Requires the role `money`. Defaults to no caps.' }),
+    .meta({ description: 'The key’s spending caps. Requires the `money` role. Defaults to no caps.' }),
   link_valid_seconds: linkValidSeconds.optional().meta({
     description:
       'If set, the response contains a link instead of the key. The first person to open the link on /account gets the key, and nobody else ever sees it.',

@@ -17,7 +17,10 @@ export function createVideo(deps: CreateVideoDeps): Route {
     paths: ['/v1/videos/generations', '/v1/video/generations'],
     input: z.object({ body: anyFields }),
     documentedBody: videoBodySchema,
-    success: { description: 'The task, its hold and its workflow exist.', schema: createdTaskSchema },
+    success: {
+      description: 'The task has been created and started, and its hold has been taken.',
+      schema: createdTaskSchema,
+    },
     async handle({ body, caller, meta }) {
       const asked = understandVideo(body);
       const { task, warnings, headers } = await createVideoTask(

@@ -12,7 +12,7 @@ export function endSession({ operatorSessions }: Pick<RouteDeps, 'operatorSessio
     isAct: true,
     summary: 'End a console session',
     description:
-      'Operators can end their own sessions and, if they have the role `access`, all sessions. Every node rejects the session’s next request.',
+      'Operators can end their own sessions and, if they have the `access` role, all sessions. Every node rejects the session’s next request.',
     method: 'delete',
     paths: ['/admin/v1/sessions/:session'],
     input: z.object({

@@ -18,7 +18,7 @@ export function endSessions({ operatorSessions }: Pick<RouteDeps, 'operatorSessi
       query: z.object({
         operator: z.string().min(1).meta({
           description:
-            'The operator whose sessions end, or `*` for all operators. Ending sessions of others needs the role `access`.',
+            'The operator whose sessions end, or `*` for all operators. Ending sessions of others requires the `access` role.',
         }),
         reason: optionalReason,
       }),

@@ -57,7 +57,7 @@ export function getKey(deps: Deps): Route {
     scope: 'any',
     summary: "Get the key's limits and usage",
     description:
-      'Amounts are decimal strings with six places. A key that replaced another key shares that key’s amounts.',
+      'Amounts are decimal strings with six places. If the key replaced another one, its amounts include what that key spent.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/key'],

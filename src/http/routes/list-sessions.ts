@@ -15,7 +15,7 @@ export function listSessions({ operatorSessions }: Pick<RouteDeps, 'operatorSess
     input: z.object({}),
     success: {
       description:
-        'The sessions that have not ended, newest first: the operator’s own or, with the role `access`, those of all operators.',
+        'The sessions that have not ended, newest first: the operator’s own or, with the `access` role, those of all operators.',
       schema: listSchema(operatorSessionSchema),
     },
     async handle({ operator, roles, session }) {

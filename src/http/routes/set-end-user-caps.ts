@@ -35,7 +35,8 @@ export function setEndUserCaps(deps: Deps): Route {
   return settingRoute({
     operationId: 'setEndUserCaps',
     access: 'money',
-    // Keep this field out of the audit log. End users appear only under pseudonyms, except in sealed fields.
+    // Keep this field out of the audit log, because it contains end users' names. Elsewhere, only their pseudonyms are
+    // stored unencrypted.
     unrecorded: ['users'],
     summary: 'Limit what the end users of an account may spend',
     description:

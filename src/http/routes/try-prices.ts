@@ -14,7 +14,7 @@ type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'drafts' | 'log' | 'now'>;
 const bodySchema = z.object({
   models: z.record(z.string(), channelPriceSchema).optional().meta({
     description:
-      'Prices by model id. Defaults to the prices of the configuration draft, which needs the role `configuration`.',
+      'Prices by model id. Defaults to the prices of the configuration draft, which requires the `configuration` role.',
   }),
   channels: z
     .record(z.string(), z.record(z.string(), channelPriceSchema))

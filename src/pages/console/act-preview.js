@@ -77,7 +77,7 @@ const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
  */
 function movedInWords(frozen, { action, amount }, currency) {
   const previews = previewsOf(frozen, action);
-  if (previews.some(({ refunded }) => refunded === null)) return 'you need the role amounts to see amounts';
+  if (previews.some(({ refunded }) => refunded === null)) return 'you need the amounts role to see amounts';
   if (previews.some(({ charged }) => charged === null))
     return 'the charge depends on the facts that you enter';
   const parts = kinds.flatMap((kind) => {

@@ -77,7 +77,7 @@ function Report({ compared, onAdopt }) {
           empty="Nothing."
         />`
     }
-    ${hasMore && html`<p class="soft">${`${counted(rows.length, 'row')} are shown. gateway reconcile lists all of them.`}</p>`}
+    ${hasMore && html`<p class="soft">${`${counted(rows.length, 'row')} are shown here. The command gateway reconcile lists all of them.`}</p>`}
   </section>`;
 }
 

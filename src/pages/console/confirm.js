@@ -66,7 +66,7 @@ export function Confirm({ title, effect, button, fields, run, onSaved, onClose }
 }
 
 /**
- * Creates an error for a field whose mistake the gateway cannot detect.
+ * Creates an error for a problem that only the page detects. `param` is the field with the wrong value, or empty.
  *
  * @param {string} param
  * @param {string} message

@@ -5,7 +5,7 @@ import { sourceOf } from '../shared/source.js';
 
 /**
  * Displays only files that this gateway stores. A file at the upstream is shown as a link, from which the gateway
- * removes the part that grants access if the operator has only the role `read`.
+ * removes the part that grants access if the operator has only the `read` role.
  *
  * @param {{ task: TaskDetail }} props
  */

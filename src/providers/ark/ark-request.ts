@@ -29,7 +29,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
   };
 }
 
-/** The model rejects every field that it does not have, whatever the value. */
+/** The model rejects any field that it does not support, whatever the value. */
 function outputFields(request: VideoRequest, { fields = {}, sound }: PlainFacts): JsonObject {
   const { ratio, duration, seed, watermark, generateAudio, draft, tools } = request;
   return defined({

@@ -15,7 +15,7 @@ export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>
   },
 };
 const secondsMax = 30;
-/** In seconds. The input length matters because input videos cost as much per second as rendered ones. */
+/** The longest total length of the input videos. They cost as much per second as rendered ones. */
 const inputSecondsMax = 15;
 
 const videoCases: NonNullable<VideoFacts['cases']> = [

@@ -15,7 +15,7 @@ export interface Outcome {
   readonly mapping: FieldMapping | undefined;
 }
 
-/** The places where most models put their files. Used for tasks whose model has been removed from the channel. */
+/** The output fields that most models use. Apply to tasks whose model has been removed from the channel. */
 const unknownMappings = {
   video: { result: 'video.url', facts: {} },
   image: { result: 'images[].url', facts: {} },

@@ -84,7 +84,7 @@ function marked(callbackUrl: string, marker: string): string {
   return url.href;
 }
 
-/** The place where most models put their files. Used for tasks whose model has been removed from the channel. */
+/** The output field that most models use. Applies to tasks whose model has been removed from the channel. */
 const unknownMapping: Pick<FieldMapping, 'result' | 'facts' | 'cost'> = { result: 'output', facts: {} };
 
 export async function replicateStatus(

@@ -1,8 +1,8 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * The vendor also uses 400 for an invalid key and an unknown model, so the message is matched before the code, which is
- * a sentence. Sources: recorded responses, the vendor's pages, 2026-10, and what clients recorded, 2026-11.
+ * The vendor also uses 400 for an invalid key and an unknown model, and its `code` is a prose sentence, so match the
+ * message first. Sources: recorded responses, the vendor's pages, 2026-10, and what clients recorded, 2026-11.
  */
 export const xaiFailures: FailureTable = [
   { words: /api key/i, outcome: 'unavailable', class: 'quota' },

@@ -70,7 +70,7 @@ it('a reader can only read, and an operator with every role can change everythin
   expect([refused.status, refused.body.error]).toEqual([
     403,
     {
-      message: 'The operator reader has the roles read. This needs the role access.',
+      message: 'The operator reader has the roles read. This needs the access role.',
       type: 'permission_error',
       param: '',
       code: 'operator_not_allowed',

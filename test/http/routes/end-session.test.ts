@@ -28,7 +28,7 @@ it('rejects its next request on every node, although they have just served it', 
   expect(entries).toMatchObject([{ action: 'endSession', target: anna.id, reason: 'lost' }]);
 });
 
-it('ends the operator’s own sessions, including `current`, and those of others only with the role access', async () => {
+it('ends the operator’s own sessions, including `current`, and those of others only with the access role', async () => {
   const [reader, other, access] = [
     await signedIn('reader', ['read', 'money']),
     await signedIn('other', ['read']),

@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_list_sessions');
 
-it('lists an operator’s own, and everybody’s to those with the role access', async () => {
+it('lists an operator’s own, and everybody’s to those with the access role', async () => {
   const opened: Record<string, string> = {};
   for (const [name, roles] of [
     ['anna', ['money']],

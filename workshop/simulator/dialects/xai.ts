@@ -156,7 +156,7 @@ function present(job: Job<Detail>): Reply {
     });
   }
   if (phase !== 'failed') return json(200, { status: 'expired', progress: 0 });
-  // With `docs-shape`, the rejection is a job that is done.
+  // According to the vendor's documentation, a rejected job is `done` but has no video.
   const none = { url: '', duration: 0, respect_moderation: false };
   if (faults.has('moderation-in-task'))
     return isOld

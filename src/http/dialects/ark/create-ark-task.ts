@@ -22,7 +22,7 @@ export function createArkTask(deps: DialectDeps): Route {
     input: z.object({ body: anyFields }),
     documentedBody: arkCreateBody,
     success: {
-      description: 'The task, its hold and its workflow exist.',
+      description: 'The task has been created and started, and its hold has been taken.',
       schema: z.object({
         id: z.string(),
         safety_identifier: z.string().optional(),

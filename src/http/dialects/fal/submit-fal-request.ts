@@ -23,7 +23,10 @@ export function submitFalRequest(deps: DialectDeps): Route {
       body: anyFields,
     }),
     documentedBody: falBody,
-    success: { description: 'The task, its hold and its workflow exist.', schema: falRequestSchema },
+    success: {
+      description: 'The task has been created and started, and its hold has been taken.',
+      schema: falRequestSchema,
+    },
     async handle({ params, query: { fal_webhook: webhook }, body, caller, meta }) {
       const create = { route: 'submitFalRequest', params, webhook, body, caller, meta };
       const { task, headers, warnings } = await createFalTask(create, deps);

@@ -23,7 +23,10 @@ export function createOpenaiVideo(deps: DialectDeps): Route {
     input: z.object({ body: anyFields }),
     documentedBody: openaiCreateBody,
     readBody: openaiBody(images),
-    success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
+    success: {
+      description: 'The task has been created and started, and its hold has been taken.',
+      schema: openaiVideoSchema,
+    },
     async handle({ body, caller, meta }) {
       const asked = await withFilesAsData(understandVideo(body), meta, images);
       const create = { route: 'createOpenaiVideo', asked, caller, meta };

@@ -32,7 +32,10 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
     input: z.object({ params: openaiParams, body: anyFields }),
     documentedBody: z.object({ prompt }),
     readBody: openaiBody(deps.images),
-    success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
+    success: {
+      description: 'The task has been created and started, and its hold has been taken.',
+      schema: openaiVideoSchema,
+    },
     errors: [...createErrors, ...contentOperation.errors],
     async handle({ params: { task_id: id }, body, caller, meta }) {
       const source = await findOwnTask(tasks, { id, reach: seenBy(caller), kind: 'video' });

@@ -22,7 +22,7 @@ export function createOpenrouterVideo(deps: DialectDeps): Route {
     documentedBody: openrouterCreateBody,
     success: {
       status: 202,
-      description: 'The task, its hold and its workflow exist.',
+      description: 'The task has been created and started, and its hold has been taken.',
       schema: openrouterJobSchema,
     },
     async handle({ body, caller, meta }) {

@@ -17,7 +17,7 @@ export const predictionCreate = {
   dialect: replicateDialect,
   success: {
     status: 201,
-    description: 'The task, its hold and its workflow exist.',
+    description: 'The task has been created and started, and its hold has been taken.',
     schema: predictionSchema,
   },
 } as const;
