@@ -65,7 +65,7 @@ func receive(response http.ResponseWriter, request *http.Request) {
 func IsGenuine(header func(string) string, body []byte, secret string, now time.Time) bool {
 	id, timestamp := header("webhook-id"), header("webhook-timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
-	// Reject old messages, because someone could have recorded them.
+	// Reject old messages, because an attacker could have recorded them to send them again.
 	if err != nil || math.Abs(float64(now.Unix()-seconds)) > 300 {
 		return false
 	}

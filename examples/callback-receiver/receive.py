@@ -11,7 +11,7 @@ import time
 def is_genuine(headers, body, secret, now=None):
     """The names in headers are in lower case, body contains the raw bytes, and now is in Unix seconds."""
     message, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
-    # Reject old messages, because someone could have recorded them.
+    # Reject old messages, because an attacker could have recorded them to send them again.
     if not timestamp.isdigit() or abs((now or time.time()) - int(timestamp)) > 300:
         return False
     key = base64.b64decode(secret.removeprefix("whsec_"))

@@ -67,11 +67,11 @@ export function createWaitForRepeat(deps: WaitForRepeatDeps): WaitForRepeat {
 }
 
 /** All repeats that wait for the same request share the next look at its record, however many they are. */
-function createNextLook({ find }: Pick<RepeatStore, 'find'>) {
+function createNextLook(store: Pick<RepeatStore, 'find'>) {
   const looks = new Map<string, Promise<RepeatRecord | undefined>>();
   const look = async (id: string): Promise<RepeatRecord | undefined> => {
     await sleep(lookEveryMs);
-    return find(id).finally(() => looks.delete(id));
+    return store.find(id).finally(() => looks.delete(id));
   };
   return (id: string): Promise<RepeatRecord | undefined> => {
     const next = looks.get(id) ?? look(id);

@@ -212,6 +212,7 @@ describe('large responses', () => {
         agent: false,
         headers: { ...key, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       });
+      asked.on('error', () => undefined);
       const [answer] = await once(asked.end(JSON.stringify(body)), 'response');
       unread.push(answer);
       return answer.statusCode;

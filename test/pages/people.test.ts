@@ -48,7 +48,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await page.getByLabel(/^tasks – /).check();
     await page.getByLabel(/^access – /).check();
     await page.getByRole('button', { name: 'Create the link' }).click();
-    await page.getByText('must be lowercase letters').waitFor();
+    await page.getByText('may contain only lowercase letters').waitFor();
     expect(await name.getAttribute('aria-invalid')).toBe('true');
     await expectReadable(page, 'invite');
     await name.fill('anna');

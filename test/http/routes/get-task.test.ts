@@ -168,7 +168,7 @@ describe('what it waits for', () => {
 
   it.each([
     ['paused', /paused in Temporal/],
-    ['no_worker', /No worker has begun its next step/],
+    ['no_worker', /No worker has begun the task’s next step/],
   ] as const)('is, above all else, that no worker serves it: %s', async (stall, message) => {
     const id = await newTask();
     const waiting = () => Promise.resolve({ stall, activity: 'submit', message: 'submitted' });

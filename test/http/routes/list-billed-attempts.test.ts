@@ -151,7 +151,9 @@ it('gateway reconcile: the report in each form, the same each time, and no money
   expect(readFileSync(csv, 'utf8')).toBe(written);
   const table = (await line()).text;
   expect(table).toMatch(/^RESULT +JOB +TASK +UNIT +BILLED +EXPECTED +DIFFERENCE\n/);
-  expect(table).toMatch(/nobodys may belong to task_\w+ \(attempt 1, abandoned\): It began \d+ s before/);
+  expect(table).toMatch(
+    /nobodys may belong to task_\w+ \(attempt 1, abandoned\): The attempt began \d+ s before/,
+  );
   expect(table).toContain('5 lines; 0 without an amount');
   expect(JSON.parse((await line('-o', 'json')).text)).toMatchObject({ in_order: false, has_more: false });
   expect(await ledger()).toEqual(before);
