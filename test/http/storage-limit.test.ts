@@ -21,7 +21,7 @@ it('an account whose storage is full is refused until its data is deleted; other
   expect(refused.status).toBe(429);
   expect(refused.body.error).toMatchObject({ code: 'storage_quota_exceeded', type: 'rate_limit_error' });
   expect(refused.body.error.message).toMatch(
-    / use 60\d{4} bytes .* limit is 500000\. .* next deletion is on 20\d\d-/,
+    / use 60\d{4} bytes, .* limit is 500000\. .* next deletion is on 20\d\d-/,
   );
   expect((await full.create({}, keyed('late'))).status).toBe(429);
   expect((await full.create(large, keyed('first'))).body.id).toBe(first.body.id);
