@@ -29,7 +29,9 @@ describe('the bytes that an account has stored', () => {
     await expect(quota.check('full')).rejects.toMatchObject({
       code: 'storage_quota_exceeded',
       status: 429,
-      message: expect.stringMatching(/ use 1000 bytes, .* limit is 1000\. .* next deletion is on 2027-01-14\./),
+      message: expect.stringMatching(
+        / use 1000 bytes, .* limit is 1000\. .* next deletion is on 2027-01-14\./,
+      ),
     });
     await quota.check('another');
   });
