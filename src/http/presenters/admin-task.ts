@@ -91,7 +91,7 @@ const attemptSchema = z.object({
   upstream_id: z.string().nullable(),
   stray_upstream_id: z.string().nullable().meta({
     description:
-      'A job that the upstream accepted after the task had moved on. The job may be billed. Null if the field has no default.',
+      'A job that the upstream accepted after the task had moved on. The job may be billed. Null if there is none.',
   }),
   code: z.string().nullable(),
   message: z.string().nullable(),

@@ -15,7 +15,7 @@ const amountSchema = z
   .object({
     amount: z.string().meta({ description: 'According to the ledger.' }),
     how: reckoningSchema.nullable().meta({
-      description: 'The explanation stored with the entry. Null if the field has no default.',
+      description: 'The explanation stored with the entry. Null if there is none.',
     }),
   })
   .nullable();

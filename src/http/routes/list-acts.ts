@@ -30,8 +30,7 @@ export const actSchema = z
     ends: z.boolean().meta({ description: 'True if the action makes the task fail.' }),
     needs_plan: z.boolean().meta({ description: 'True if the action needs the `plan` of its dry run.' }),
     confirmation: z.string().nullable().meta({
-      description:
-        'The prerequisite that an operator must confirm before the action. Null if the field has no default.',
+      description: 'The prerequisite that an operator must confirm before the action. Null if there is none.',
     }),
   })
   .meta({ id: 'Act' });

@@ -179,7 +179,7 @@ function Publish({ api, currency, model, draft, verdict, error, next }) {
         title="Publish the draft"
         button="Publish"
         fields=${[{ name: 'reason', label: 'Reason', value: `sell ${model}` }]}
-        effect=${() => `All processes load the draft within seconds. From then on keys may use ${model}.`}
+        effect=${() => `All processes load the configuration within seconds. From then on, keys may use ${model}.`}
         run=${async (/** @type {{ reason: string }} */ { reason }) => {
           await api.post(`${draftPath}/publish`, { revision: draft.revision, reason });
           next();

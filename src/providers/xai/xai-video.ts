@@ -90,13 +90,13 @@ function pending(job: Job | undefined): OperationStatus {
   return defined({ state: 'pending' as const, phase: 'running' as const, progress });
 }
 
+/** Source: xai-sdk 1.21.0. */
+const linkLifeSeconds = 24 * 3600;
+
 /**
  * Returns undefined for a finished job without a file. Older responses have no status, only a link once the job is
  * done.
  */
-/** Source: xai-sdk 1.21.0. */
-const linkLifeSeconds = 24 * 3600;
-
 function readJob(job: Job, answer: HttpResponse): OperationStatus | undefined {
   const { video, error } = job;
   const cost = costOf(answer.json);
